@@ -1,0 +1,1 @@
+"""Ports MindSpore model code to PyTorch."""
