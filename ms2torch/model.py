@@ -30,7 +30,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """Something a user should know, at a place of the source (line 1-based, column 1-based; 0: the whole file)."""
+    """Something a user should know, at a place of the source (line and column from 1; 0: the whole file)."""
 
     path: str
     line: int

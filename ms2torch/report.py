@@ -1,0 +1,98 @@
+"""What a run tells its user: the JSON report, and a summary on the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ms2torch.model import Finding, RunResult, Tree
+
+STATES = ("converted", "adapted", "grafted", "guarded", "unresolved")
+_SHOWN = 20  # findings printed; the report has all
+
+
+def summary(tree: Tree, result: RunResult) -> dict[str, Any]:
+    """The run's totals: what the engine counted, and what can be told from the files and findings."""
+    before = {file.path: file.data for file in tree.files}
+    after = {file.path: file.data for file in result.files}
+    totals: dict[str, Any] = {
+        "source": {"kind": tree.kind, "name": tree.name, "version": tree.version},
+        "files": {
+            "read": len(before),
+            "written": len(after),
+            "changed": sum(path in before and before[path] != data for path, data in after.items()),
+            "added": len(after.keys() - before.keys()),
+            "left_out": len(before.keys() - after.keys()),
+        },
+        "findings": dict(sorted(Counter(finding.severity for finding in result.findings).items())),
+    }
+    return totals | dict(result.summary)
+
+
+def as_json(totals: Mapping[str, Any], findings: Iterable[Finding]) -> bytes:
+    """The report, findings by place; the same bytes for the same run."""
+    content = {"summary": totals, "findings": [finding.to_json() for finding in sorted(findings)]}
+    return (json.dumps(content, indent=1, ensure_ascii=True) + "\n").encode("ascii")
+
+
+def save(path: Path, data: bytes) -> None:
+    """Writes a report whole or not at all."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def show(console: Console, totals: Mapping[str, Any], findings: Iterable[Finding], done: str) -> None:
+    """Prints the summary: files, references by state, and the findings that ask for something."""
+    files = totals["files"]
+    console.print(
+        f"{done}: {files['read']} files read, {files['changed']} changed, {files['added']} added, "
+        f"{files['left_out']} left out",
+        highlight=False,
+        soft_wrap=True,
+    )
+    for kind in ("references", "sites"):
+        counts = totals.get(kind)
+        if isinstance(counts, Mapping) and counts:
+            console.print(_states(kind, counts), highlight=False, soft_wrap=True)
+    wanted = sorted(finding for finding in findings if finding.severity != "note")
+    for finding in wanted[:_SHOWN]:
+        console.print(_line(finding), soft_wrap=True)
+    if len(wanted) > _SHOWN:
+        console.print(f"… and {len(wanted) - _SHOWN} more; --report FILE.json has them all", highlight=False)
+
+
+def _states(kind: str, counts: Mapping[str, int]) -> str:
+    parts = [f"{counts[state]} {state}" for state in STATES if counts.get(state)]
+    parts += [
+        f"{number} {state}" for state, number in sorted(counts.items()) if state not in STATES and number
+    ]
+    return f"{kind}: {sum(counts.values())} = " + " + ".join(parts)
+
+
+def _line(finding: Finding) -> Text:
+    place = f"{finding.path}:{finding.line}" if finding.line else finding.path
+    style = "red" if finding.severity == "error" else "yellow"
+    return Text.assemble(f"{printable(place)}: ", (finding.code, style), f" {finding.message}")
+
+
+def printable(text: str) -> str:
+    """A path as text that any terminal can show: bytes that are no UTF-8 and control characters escaped."""
+    encoded = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in encoded)
