@@ -73,7 +73,7 @@ class _Unavailable(ABCMeta):
         return f"<unavailable {module}.{name}>" if itself else super().__repr__()
 
 
-def _accept_anything(cls: type, **kwargs: Any) -> None:
+def _accept_anything(cls: Any, /, **kwargs: Any) -> None:
     """``__init_subclass__`` of a placeholder: class keywords belong to the base that is missing."""
 
 
@@ -101,7 +101,7 @@ def _reduce(cls: _Unavailable) -> Any:
 
 
 # Pickling by reference would import the guarded module.
-copyreg.pickle(_Unavailable, _reduce)  # type: ignore[arg-type]
+copyreg.pickle(_Unavailable, _reduce)
 
 
 class _UnavailableModule(types.ModuleType):
