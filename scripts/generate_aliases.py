@@ -134,14 +134,11 @@ def load_modules() -> dict[str, types.ModuleType]:
                 importlib.import_module(found.name)
             except ImportError as error:  # parts that need a GPU or an NPU build
                 print(f"skipped {found.name}: {error}", file=sys.stderr)
-    modules: dict[str, types.ModuleType] = {}
-    for path, module in sorted(sys.modules.items()):  # noqa: PERF403
-        if (
-            path.split(".")[0] == "mindspore"
-            and isinstance(module, types.ModuleType)
-            and is_kept_module(path)
-        ):
-            modules[path] = module
+    modules = {
+        path: module
+        for path, module in sorted(sys.modules.items())
+        if path.split(".")[0] == "mindspore" and isinstance(module, types.ModuleType) and is_kept_module(path)
+    }
     # attributes that are modules: mindspore.dtype is the module mindspore.common.dtype
     for path in PACKAGES_OF_MODULES:
         for name, value in namespace(path, modules[path]).items():
@@ -283,7 +280,7 @@ def build() -> tuple[dict[str, str], dict[str, list[str]]]:
     for key, paths in named.items():
         best = min(paths, key=lambda p: canonical_key(p, p in listed[key], keep_alive[key]))
         if len(paths) > 1 or is_shadowed(best.rpartition(".")[0], modules[best.rpartition(".")[0]]):
-            names[best] = sorted(p for p in paths if p != best)
+            names[best] = sorted(p for p in paths if p != best) or [best]
     return dict(sorted(module_alias.items())), dict(sorted(names.items()))
 
 
@@ -295,7 +292,7 @@ HEADER = """\
 # modules: {{other path of a module: its canonical path}}
 # names:   {{canonical name: [other full dotted names of the same object]}}; the module part of a name is
 #          always a canonical module path.
-#          A key without others stands where a function has its module's path (mindspore.parallel.shard).
+#          A key that lists itself stands where a function has its module's path (mindspore.parallel.shard).
 # To resolve a dotted name: if it is one of the names (keys and values), take its key. Else replace the
 # longest prefix found in `modules` (repeat until none is), then take the longest prefix that is a key or
 # a value of `names` and replace it by its key; what is left over (attributes of a class, say) is kept.
