@@ -1,0 +1,31 @@
+"""mindspore.nn on torch: the base class with Cell's contract, containers, layers, losses, wrappers."""
+
+from .containers import CellDict as CellDict
+from .containers import CellList as CellList
+from .containers import SequentialCell as SequentialCell
+from .module import Module as Module
+from .module import recompute as recompute
+from .module import to_float as to_float
+from .walk import add_flags as add_flags
+from .walk import add_flags_recursive as add_flags_recursive
+from .walk import cells as cells
+from .walk import cells_and_names as cells_and_names
+from .walk import check_names as check_names
+from .walk import get_flags as get_flags
+from .walk import get_parameters as get_parameters
+from .walk import init_parameters_data as init_parameters_data
+from .walk import insert_child_to_cell as insert_child_to_cell
+from .walk import insert_param_to_cell as insert_param_to_cell
+from .walk import name_cells as name_cells
+from .walk import no_shard as no_shard
+from .walk import param_prefix as param_prefix
+from .walk import parameters_and_names as parameters_and_names
+from .walk import parameters_broadcast_dict as parameters_broadcast_dict
+from .walk import parameters_dict as parameters_dict
+from .walk import set_comm_fusion as set_comm_fusion
+from .walk import set_grad as set_grad
+from .walk import set_train as set_train
+from .walk import trainable_params as trainable_params
+from .walk import unchanged as unchanged
+from .walk import untrainable_params as untrainable_params
+from .walk import update_parameters_name as update_parameters_name

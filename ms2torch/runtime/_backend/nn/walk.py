@@ -1,0 +1,230 @@
+"""The methods of MindSpore's Cell as functions of any torch module.
+
+The rewrite turns a method call on a receiver of known type, or by a name that only Cell has, into these, so
+that plain torch modules serve too. A receiver that is no torch module (an optimizer, say) answers with its
+own method. Source: MindSpore 2.10, mindspore.nn.Cell.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from ..params import is_generated_name, own, param_name
+
+_Torch = torch.nn.Module
+
+
+def cells_and_names(m: Any, cells: Any = None, name_prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """(path, module) of the module itself (path ``name_prefix``) and of all below it, each once."""
+    if not isinstance(m, _Torch):
+        return m.cells_and_names(cells, name_prefix)
+    return m.named_modules(memo=cells, prefix=name_prefix)
+
+
+def parameters_and_names(m: Any, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Any]]:
+    """(path, parameter), each parameter once; ``expand=False`` gives the module's own."""
+    if not isinstance(m, _Torch):
+        return m.parameters_and_names(name_prefix, expand)
+    return m.named_parameters(prefix=name_prefix, recurse=expand)
+
+
+def get_parameters(m: Any, expand: bool = True) -> Iterator[Any]:
+    """The parameters, each once."""
+    if not isinstance(m, _Torch):
+        return m.get_parameters(expand)
+    return m.parameters(recurse=expand)
+
+
+def trainable_params(m: Any, recurse: bool = True) -> list[Any]:
+    """The parameters that take a gradient."""
+    if not isinstance(m, _Torch):
+        return m.trainable_params(recurse)
+    return [p for p in m.parameters(recurse=recurse) if p.requires_grad]
+
+
+def untrainable_params(m: Any, recurse: bool = True) -> list[Any]:
+    """The parameters that take no gradient."""
+    if not isinstance(m, _Torch):
+        return m.untrainable_params(recurse)
+    return [p for p in m.parameters(recurse=recurse) if not p.requires_grad]
+
+
+def parameters_dict(m: Any, recurse: bool = True) -> OrderedDict[str, Any]:
+    """MindSpore name to parameter."""
+    if not isinstance(m, _Torch):
+        return m.parameters_dict(recurse)
+    return OrderedDict((param_name(p) or path, p) for path, p in m.named_parameters(recurse=recurse))
+
+
+def parameters_broadcast_dict(m: Any, recurse: bool = True) -> OrderedDict[str, Any] | None:
+    """MindSpore name to parameter, without those that are parallel by layer; None if there is none."""
+    if not isinstance(m, _Torch):
+        return m.parameters_broadcast_dict(recurse)
+    found = OrderedDict(
+        (name, p)
+        for name, p in parameters_dict(m, recurse).items()
+        if not getattr(p, "layerwise_parallel", False)
+    )
+    return found or None
+
+
+def name_cells(m: Any) -> OrderedDict[str, Any]:
+    """Name to module, direct children only."""
+    return OrderedDict(m.named_children()) if isinstance(m, _Torch) else m.name_cells()
+
+
+def cells(m: Any) -> Any:
+    """The direct children."""
+    return name_cells(m).values() if isinstance(m, _Torch) else m.cells()
+
+
+def update_parameters_name(m: Any, prefix: str = "", recurse: bool = True) -> None:
+    """Every parameter is named ``prefix`` + its path from ``m``; an empty prefix changes nothing."""
+    if not isinstance(m, _Torch):
+        m.update_parameters_name(prefix, recurse)
+        return
+    if not isinstance(prefix, str):
+        raise TypeError(f"the prefix must be a str, but got {type(prefix).__name__}")
+    if prefix:
+        for path, p in m.named_parameters(recurse=recurse):
+            p._mf_name = prefix + path  # type: ignore[attr-defined]
+
+
+def check_names(m: Any) -> None:
+    """ValueError if two parameters have one name."""
+    if not isinstance(m, _Torch):
+        m.check_names()
+        return
+    seen: set[str] = set()
+    for path, p in m.named_parameters():
+        name = param_name(p) or path
+        if name in seen:
+            raise ValueError(f"The value of parameter {path} has the name {name!r}, which already exists")
+        seen.add(name)
+
+
+def insert_child_to_cell(m: Any, child_name: str, child_cell: Any) -> None:
+    """Add a child under ``child_name``; the names of its parameters stay as they are.
+
+    Raises TypeError for a child that is no module or a name that is no str, KeyError for a name in use.
+    """
+    if not isinstance(m, _Torch):
+        m.insert_child_to_cell(child_name, child_cell)
+        return
+    if not isinstance(child_name, str):
+        raise TypeError(f"the child's name must be a str, but got {type(child_name).__name__}")
+    if child_name == "":
+        raise KeyError("the child's name must not be empty")
+    if hasattr(m, child_name) and child_name not in m._modules:
+        raise KeyError(f"duplicate child name {child_name!r}")
+    if not isinstance(child_cell, _Torch) and child_cell is not None:
+        raise TypeError(f"the child {child_name!r} must be a module, but got {type(child_cell).__name__}")
+    m._modules[child_name] = child_cell
+
+
+def insert_param_to_cell(m: Any, param_name: str, param: Any, check_name_contain_dot: bool = True) -> None:
+    """Add a parameter under ``param_name``, which names it too if it has no name of its own.
+
+    Raises KeyError for an empty name, one with a dot (unless the check is off) or one in use, TypeError for a
+    value that is no parameter.
+    """
+    if not isinstance(m, _Torch):
+        m.insert_param_to_cell(param_name, param, check_name_contain_dot)
+        return
+    if not param_name:
+        raise KeyError("the parameter's name must not be empty")
+    if check_name_contain_dot and "." in param_name:
+        raise KeyError(f"the parameter's name must not contain '.', but got {param_name!r}")
+    if "_parameters" in m.__dict__ and hasattr(m, param_name) and param_name not in m._parameters:
+        raise KeyError(f"duplicate parameter name {param_name!r}")
+    if not isinstance(param, torch.nn.Parameter) and param is not None:
+        raise TypeError(f"{param_name!r} must be a Parameter, but got {type(param).__name__}")
+    if param is not None:
+        own(param, param_name)
+    m._parameters[param_name] = param
+
+
+def set_train(m: Any, mode: bool = True) -> Any:
+    """Training or inference mode for the module and all below; returns it."""
+    return m.train(mode) if isinstance(m, _Torch) else m.set_train(mode)
+
+
+def set_grad(m: Any, requires_grad: bool = True) -> Any:
+    """MindSpore's mark that a gradient network will be built; torch records by itself, so it returns
+    ``m``."""
+    return m if isinstance(m, _Torch) else m.set_grad(requires_grad)
+
+
+def add_flags(m: Any, **flags: Any) -> Any:
+    """Each flag becomes an attribute; returns ``m``."""
+    if not isinstance(m, _Torch):
+        return m.add_flags(**flags)
+    held = m.__dict__.setdefault("_mf_flags", {})
+    for name, value in flags.items():
+        held[name] = value
+        setattr(m, name, value)
+    return m
+
+
+def add_flags_recursive(m: Any, **flags: Any) -> Any:
+    """`add_flags` on the module and all below."""
+    if not isinstance(m, _Torch):
+        return m.add_flags_recursive(**flags)
+    for each in m.modules():
+        add_flags(each, **flags)
+    return m
+
+
+def get_flags(m: Any) -> dict[str, Any]:
+    """The flags added so far."""
+    return m.__dict__.get("_mf_flags", {}) if isinstance(m, _Torch) else m.get_flags()
+
+
+def param_prefix(m: Any) -> str:
+    """The part that the names of the module's own parameters share: what stands before the path."""
+    if not isinstance(m, _Torch):
+        return m.param_prefix
+    for path, p in m.named_parameters():
+        name = param_name(p) or path
+        if is_generated_name(name) or not name.endswith(path):
+            continue
+        return name[: -len(path)].rstrip(".")
+    return ""
+
+
+def init_parameters_data(m: Any, auto_parallel_mode: bool = False) -> dict[Any, Any]:
+    """Data of a port's parameters exists from the start, so none is replaced: an empty dict."""
+    if not isinstance(m, _Torch):
+        return m.init_parameters_data(auto_parallel_mode)
+    if auto_parallel_mode:
+        raise NotImplementedError(
+            "init_parameters_data(auto_parallel_mode=True) belongs to graph-mode auto parallel"
+        )
+    return {}
+
+
+def set_comm_fusion(m: Any, fusion_type: int, recurse: bool = True) -> Any:
+    """Keeps the fusion number on the parameters; it groups graph-mode communication and changes no value."""
+    if not isinstance(m, _Torch):
+        return m.set_comm_fusion(fusion_type, recurse)
+    for p in trainable_params(m, recurse):
+        p.comm_fusion = fusion_type
+    return m
+
+
+def unchanged(m: Any, *args: Any, **kwargs: Any) -> Any:
+    """For settings of MindSpore's graph compiler, which have nothing to set in torch; returns ``m``."""
+    return m
+
+
+def no_shard(m: Any, *args: Any, **kwargs: Any) -> Any:
+    """``cell.shard``: graph-mode auto parallel, refused."""
+    if isinstance(m, _Torch):
+        raise NotImplementedError(
+            "Cell.shard belongs to graph-mode auto parallel; use a device mesh and DTensor"
+        )
+    return m.shard(*args, **kwargs)

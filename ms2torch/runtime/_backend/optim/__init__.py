@@ -1,0 +1,3 @@
+"""mindspore.nn's optimizers on torch.optim.Optimizer."""
+
+from .base import Optimizer as Optimizer

@@ -1,0 +1,185 @@
+"""The Module contract: modes, containers, traversal, custom gradients, to_float, recompute."""
+
+import pytest
+import torch
+
+from ms2torch.runtime._backend import nn
+from ms2torch.runtime._backend.params import Parameter, param_name
+
+
+class Scale(nn.Module):
+    def __init__(self, start=1.0):
+        super().__init__()
+        self.w = Parameter(torch.full((2,), start))
+
+    def forward(self, x):
+        return x * self.w
+
+
+def test_fresh_is_inference_and_train_reaches_all():
+    net = nn.SequentialCell(Scale(), Scale())
+    assert not net.training and not net[0].training
+    net.set_train()
+    assert net.training and net[1].training
+    nn.set_train(net, False)
+    assert not net[1].training
+
+
+def test_traversal_on_port_and_plain_modules():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.s = Scale()
+            self.plain = torch.nn.Linear(2, 2)
+            self.frozen = Parameter(torch.zeros(1), name="f", requires_grad=False)
+
+    net = Net()
+    assert [n for n, _ in nn.cells_and_names(net)] == ["", "s", "plain"]
+    assert [param_name(p) for p in nn.trainable_params(net)] == ["s.w", "plain.weight", "plain.bias"]
+    assert [param_name(p) for p in nn.untrainable_params(net)] == ["f"]
+    assert list(nn.name_cells(net)) == ["s", "plain"] and len(nn.cells(net)) == 2
+    assert (
+        len(list(nn.get_parameters(net))) == 4 and len(list(nn.parameters_and_names(net, expand=False))) == 1
+    )
+    plain = torch.nn.Linear(2, 2)
+    assert [n for n, _ in nn.parameters_and_names(plain)] == ["weight", "bias"]
+    assert list(nn.parameters_dict(plain)) == ["weight", "bias"]
+    assert nn.param_prefix(net.s) == "s" and net.cls_name == "Net"
+
+    class Foreign:
+        def trainable_params(self, recurse=True):
+            return "own"
+
+    assert nn.trainable_params(Foreign()) == "own"
+
+
+def test_flags_and_names():
+    net = Scale()
+    nn.add_flags(net, a=1)
+    assert net.a == 1 and nn.get_flags(net) == {"a": 1}
+    root = nn.CellList([Scale(), Scale()], auto_prefix=False)
+    with pytest.raises(ValueError, match="already"):
+        root.check_names()
+
+
+def test_custom_gradient():
+    class Rounded(nn.Module):
+        def forward(self, x):
+            return torch.round(x)
+
+        def bprop(self, x, out, dout):
+            return (dout * 3 + out,)
+
+    x = torch.tensor([1.2, 2.7], requires_grad=True)
+    (Rounded()(x) * 2).sum().backward()
+    assert x.grad.tolist() == [7, 9]
+    assert not Rounded()(torch.ones(2)).requires_grad
+
+
+def test_custom_gradient_with_several_inputs_and_outputs():
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = Parameter(torch.tensor(5.0))
+
+        def forward(self, x, k, y):
+            return x * k * self.w, y
+
+        def bprop(self, x, k, y, out, dout):
+            assert out[0].shape == x.shape
+            return dout[0] * 10, None, dout[1] + 1
+
+    net = Two()
+    x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    a, b = net(x, 3, y)
+    (a.sum() + b.sum()).backward()
+    assert x.grad.tolist() == [10, 10] and y.grad.tolist() == [2, 2] and net.w.grad is None
+
+    class Short(nn.Module):
+        def forward(self, x, y):
+            return x + y
+
+        def bprop(self, x, y, out, dout):
+            return (dout,)
+
+    with pytest.raises(TypeError, match="must return 2"):
+        Short()(x, y).sum().backward()
+
+
+def test_to_float_casts_operations_not_weights():
+    net = Scale().to_float(torch.float16)
+    seen = []
+    net.register_forward_pre_hook(lambda m, a: seen.append(a[0].dtype))
+    out = net(torch.ones(2))
+    assert out.dtype == torch.float16 and net.w.dtype == torch.float32 and seen == [torch.float32]
+    with pytest.raises(ValueError):
+        net.to_float(torch.int32)
+
+
+def test_recompute_gives_the_same_gradient():
+    grads = []
+    for again in (False, True):
+        net, calls = Scale(3.0), []
+        net.register_forward_hook(lambda m, a, o: None)
+        if again:
+            nn.recompute(net)
+        x = torch.ones(2, requires_grad=True)
+        net(x).pow(2).sum().backward()
+        grads.append((x.grad.tolist(), net.w.grad.tolist(), calls))
+    assert grads[0] == grads[1]
+
+
+def test_backward_hook_may_change_the_gradient():
+    net = Scale(2.0)
+    net.register_backward_hook(lambda cell, grad_input, grad_output: (grad_input[0] * 10,))
+    x = torch.ones(2, requires_grad=True)
+    net(x).sum().backward()
+    assert x.grad.tolist() == [20, 20]
+
+
+def test_patched_forward():
+    net = Scale()
+    net.forward = lambda x: x * 10
+    assert net(torch.ones(2)).tolist() == [10, 10]
+    assert net.construct(torch.ones(1)).tolist() == [10]
+
+
+def test_cell_list():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.l = nn.CellList([Scale() for _ in range(3)])
+
+    net = Net()
+    net.l.append(Scale())
+    assert [param_name(p) for p in net.get_parameters()] == ["l.0.w", "l.1.w", "l.2.w", "l.3.w"]
+    del net.l[0]
+    assert list(net.l.name_cells()) == ["0", "1", "2"] and len(net.l) == 3
+    assert net.l[-1] is list(net.l)[2] and len(net.l[1:]) == 2
+    free = nn.CellList(Scale(), Scale())
+    free.insert(0, Scale())
+    free += [Scale()]
+    assert [param_name(p) for p in free.get_parameters()] == ["0.w", "1.w", "2.w", "3.w"]
+    assert nn.CellList() and len(nn.CellList()) == 0
+    with pytest.raises(TypeError):
+        free.append(3)
+    with pytest.raises(IndexError):
+        free[9]
+
+
+def test_sequential_and_dict():
+    from collections import OrderedDict
+
+    seq = nn.SequentialCell([Scale(2.0), Scale(3.0)])
+    assert seq(torch.ones(2)).tolist() == [6, 6]
+    assert list(seq[1:].name_cells()) == ["1"]
+    named = nn.SequentialCell(OrderedDict(aa=Scale(), bb=Scale()))
+    assert [param_name(p) for p in named.get_parameters()] == ["aa.w", "bb.w"] and named.aa is named[0]
+    with pytest.raises(TypeError):
+        nn.SequentialCell(5)
+    cells = nn.CellDict({"a": Scale(), "b": Scale()})
+    assert (
+        list(cells) == ["a", "b"]
+        and "a" in cells
+        and [param_name(p) for p in cells.get_parameters()] == ["a.w", "b.w"]
+    )
