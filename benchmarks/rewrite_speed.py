@@ -1,4 +1,4 @@
-"""How fast `ms2torch rewrite` ports MindFormers, beside a plain LibCST parse-and-emit of the files it rewrote.
+"""How fast `ms2torch rewrite` ports MindFormers, beside LibCST's parse-and-emit of the files it rewrote.
 
     python benchmarks/rewrite_speed.py [--source mindformers==2.1.0] [--jobs 2] [--repeat 3]
 
@@ -9,6 +9,7 @@ download is not part of it. Prints files, lines, seconds, lines a second and the
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -73,11 +74,9 @@ def family(root: int) -> list[int]:
     """A process and all below it (Linux)."""
     found = [root]
     for pid in found:
-        try:
+        with contextlib.suppress(OSError):  # it ended meanwhile
             for task in Path(f"/proc/{pid}/task").iterdir():
                 found += [int(child) for child in (task / "children").read_text().split()]
-        except OSError:
-            continue  # it ended meanwhile
     return found
 
 

@@ -6,7 +6,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +18,7 @@ from rich.progress import Progress as Bar
 
 from ms2torch import __version__, diff, fetch, report, source, verify, write
 from ms2torch.errors import UserError
-from ms2torch.model import Progress, RunResult, Tree
-
-# rewrite_tree of the pipeline: (tree, profile, jobs, progress)
-Engine = Callable[[Tree, "str | Path | None", int, Progress], RunResult]
+from ms2torch.model import Engine, Progress, RunResult, Tree
 
 
 def main(argv: Sequence[str] | None = None, engine: Engine | None = None) -> int:
@@ -189,5 +186,7 @@ def _termination_raises() -> Iterator[None]:
 def _explain(arguments: argparse.Namespace, engine: Engine | None) -> int:
     from ms2torch.explain import explain
 
-    Console(highlight=False, soft_wrap=True).print(explain(arguments.name), markup=False)
+    Console(highlight=False, soft_wrap=True).print(
+        explain(arguments.name, engine or _pipeline()), markup=False
+    )
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -94,3 +94,7 @@ class Progress(Protocol):
 
     def __call__(self, step: str, done: int, total: int) -> None:
         """`done` of `total` files of `step` are through."""
+
+
+# `rewrite_tree` of the pipeline: (tree, profile by name or file, processes, progress)
+Engine = Callable[[Tree, "str | Path | None", int, Progress], RunResult]
