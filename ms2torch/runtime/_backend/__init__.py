@@ -3,11 +3,16 @@
 It imports torch and the standard library only, so that any module may import it first.
 """
 
+from . import comm_prims as comm_prims
+from . import communication as communication
 from . import compat as compat
 from . import device as device
 from . import distributed as distributed
 from . import dtypes as dtypes
 from . import guard as guard
+from . import management as management
+from . import profiler as profiler
+from . import streams as streams
 from .compat import DeviceMesh as DeviceMesh
 from .compat import param_name as param_name
 from .compat import rms_norm as rms_norm

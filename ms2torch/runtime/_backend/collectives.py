@@ -162,7 +162,7 @@ def reduce_scatter_tensor(
     return _finish([work], then, async_op)
 
 
-def _sizes(sizes: Sequence[int] | None, length: int, group: Any, what: str) -> list[int]:
+def split_sizes(sizes: Sequence[int] | None, length: int, group: Any, what: str) -> list[int]:
     if sizes is not None and len(sizes):
         return [int(size) for size in sizes]
     size = dist.get_world_size(group)
@@ -266,7 +266,9 @@ def all_gather_into_tensor_uneven(
     async_op: bool = False,
 ) -> Handle | None:
     """Fills ``output`` with every member's rows, ``output_split_sizes[i]`` of them from member i."""
-    sizes = _sizes(output_split_sizes, output.shape[0], resolve_group(group), "all_gather_into_tensor_uneven")
+    sizes = split_sizes(
+        output_split_sizes, output.shape[0], resolve_group(group), "all_gather_into_tensor_uneven"
+    )
     return all_gather(compat.local_of(output).detach().split_with_sizes(sizes), input, group, async_op)
 
 
@@ -279,7 +281,9 @@ def reduce_scatter_tensor_uneven(
     async_op: bool = False,
 ) -> Handle | None:
     """Fills ``output`` with this rank's ``input_split_sizes[rank]`` rows of the reduced ``input``."""
-    sizes = _sizes(input_split_sizes, input.shape[0], resolve_group(group), "reduce_scatter_tensor_uneven")
+    sizes = split_sizes(
+        input_split_sizes, input.shape[0], resolve_group(group), "reduce_scatter_tensor_uneven"
+    )
     return reduce_scatter(
         output, compat.local_of(input).detach().split_with_sizes(sizes), op, group, async_op
     )

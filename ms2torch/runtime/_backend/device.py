@@ -246,15 +246,20 @@ class _OpPrecision:
     raises NotImplementedError rather than running with other numbers."""
 
     def cube_math_type(self, value: int) -> None:
-        """4: bfloat16 matrix products accumulate and add in float32. That is how a CPU computes, and what
-        CUDA does once reduced-precision reductions are off; an NPU through torch_npu accumulates in float32
-        already."""
+        """4: bfloat16 matrix products add in float32. A CPU computes so; CUDA does once reduced-precision
+        reductions are off; an NPU has the same switch."""
         if value != 4:
             raise NotImplementedError(
                 f"op_precision.cube_math_type({value!r}): only 4 has a torch counterpart"
             )
-        if device_type() == "cuda":
+        kind = device_type()
+        if kind == "cuda":
             torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+        elif kind == "npu":
+            npu = torch.get_device_module("npu")
+            if not hasattr(npu, "CubeMathType"):
+                raise RuntimeError("op_precision.cube_math_type: this torch_npu has no CubeMathType")
+            npu.matmul.cube_math_type = npu.CubeMathType(value)
 
     def precision_mode(self, mode: str) -> None:
         """Only the modes that keep each operation's dtype: torch has no global rewriting of dtypes."""
