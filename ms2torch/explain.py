@@ -15,7 +15,7 @@ from ms2torch.tables import Parameter, Row, Tables
 
 # Findings of the steps around the rules.
 CODES = {
-    "MS900": "result-does-not-compile: a rewritten file is no valid Python; it was left as it was. Please report it.",
+    "MS900": "result-does-not-compile: a file was left as it was, since its rewrite is no valid Python.",
     "MS901": "unreadable: a file or folder of SRC cannot be read, and is not in the result.",
     "MS902": "link-left-out: a symbolic link of SRC leads out of it or nowhere; links are never followed.",
     "MS903": "not-a-file: a pipe, socket or device in SRC was left out.",
