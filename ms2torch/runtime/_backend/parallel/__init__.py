@@ -1,7 +1,8 @@
-"""hyper_parallel's names on torch.distributed: distributed tensors, meshes, sharded data parallelism, pipelines,
-context parallelism, activation checkpointing."""
+"""hyper_parallel's names on torch.distributed: distributed tensors, meshes, sharded data parallelism,
+pipelines, context parallelism, activation checkpointing."""
 
 from . import context_parallel as context_parallel
+from . import custom_ops as custom_ops
 from . import pipeline as pipeline
 from .activation_checkpoint import CheckpointPolicy as CheckpointPolicy
 from .activation_checkpoint import checkpoint as checkpoint

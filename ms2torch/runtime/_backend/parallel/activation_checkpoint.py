@@ -1,8 +1,10 @@
-"""Activation checkpointing and swapping: what is kept for backward, what is computed again, what goes to the host.
+"""Activation checkpointing and swapping: what is kept for backward, what is computed again, what goes to the
+host.
 
 A wrapped module stays the same object, so that the names of its parameters stay what they were; only its
-``forward`` is bracketed. Source: hyper-parallel hyper_parallel/core/activation_checkpoint/activation_checkpoint.py
-and its use in MindFormers pynative/distributed/activation_checkpoint.py.
+``forward`` is bracketed. Source: hyper-parallel
+hyper_parallel/core/activation_checkpoint/activation_checkpoint.py and its use in MindFormers
+pynative/distributed/activation_checkpoint.py.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ import torch
 import torch.utils.checkpoint as _checkpoint
 from torch import nn
 from torch.utils._pytree import tree_map
+
+from .. import compat
 
 __all__ = [
     "CheckpointPolicy",
@@ -75,7 +79,8 @@ def _selective(policy_fn: Callable[..., Any]) -> tuple[Any, Any]:
             raise NotImplementedError("checkpoint policy MUST_SWAP inside a recomputed region")
         return torch_policy[policy.name]
 
-    return _checkpoint.create_selective_checkpoint_contexts(decide)
+    made: tuple[Any, Any] = compat.create_selective_checkpoint_contexts(decide)
+    return made
 
 
 _HAS_EARLY_STOP = "early_stop" in inspect.signature(_checkpoint.checkpoint).parameters
@@ -92,8 +97,8 @@ def checkpoint(
 ) -> Any:
     """``function(*args, **kwargs)``, computed again in backward instead of keeping its activations.
 
-    ``context_fn`` gives two contexts, for the first and for the second run. ``policy_fn(ctx, op, *args)`` decides
-    operator by operator. ``ValueError`` for both; ``NotImplementedError`` for ``swap_inputs``.
+    ``context_fn`` gives two contexts, for the first and for the second run. ``policy_fn(ctx, op, *args)``
+    decides operator by operator. ``ValueError`` for both; ``NotImplementedError`` for ``swap_inputs``.
     """
     if swap_inputs:
         raise NotImplementedError("checkpoint(swap_inputs=True)")
@@ -191,8 +196,8 @@ def _give(value: Any) -> Any:
 
 
 def checkpoint_exclude_wrapper(module: Any) -> Any:
-    """Keep the result of a module (in place; it is returned) or a function that runs inside a recomputed region,
-    instead of running it again: collectives, random choices."""
+    """Keep the result of a module (in place; it is returned) or a function that runs inside a recomputed
+    region, instead of running it again: collectives, random choices."""
     if isinstance(module, nn.Module):
         return rewrap_forward(module, "CheckpointExclude", _run_excluded)
 

@@ -1,8 +1,8 @@
 """Context parallelism: the classes models and parallel styles name.
 
-They can be imported, annotated with and asked for by ``isinstance``; making one raises ``NotImplementedError``,
-when the run is configured rather than in the middle of it. Source: hyper-parallel as MindFormers 2.1.0 uses it
-(pynative/distributed/style.py).
+They can be imported, annotated with and asked for by ``isinstance``; making one raises
+``NotImplementedError``, when the run is configured rather than in the middle of it. Source: hyper-parallel as
+MindFormers 2.1.0 uses it (pynative/distributed/style.py).
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@
 Three things differ from torch and are why these functions exist (source: hyper-parallel
 hyper_parallel/core/dtensor.py):
 
-* ``to_local()`` of hyper_parallel hands out the shard itself. What flows back is this rank's contribution; the
+* ``to_local()`` of hyper_parallel hands out the shard itself. What flows back is this rank's contribution;
+the
   framework that reduces gradients adds the contributions of the ranks that hold a replica. In torch that is
-  ``grad_placements=Partial()`` on each replicated axis; without it the gradient of a replicated parameter under
-  tensor parallelism is silently one rank's part.
+  ``grad_placements=Partial()`` on each replicated axis; without it the gradient of a replicated parameter
+  under tensor parallelism is silently one rank's part.
 * ``distribute_tensor`` slices what every rank already has, without communication.
 * ``local_shape``, ``layout`` and ``reduce_partial`` have no counterpart.
 """
@@ -16,10 +17,9 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.distributed.device_mesh import DeviceMesh
 
-from .placements import Partial, Placement, Replicate, placements_of
-from .torch_dist import DTensor, from_local_exact
+from .placements import Partial, Placement, Replicate, placements_of, shard_dim_of
+from .torch_dist import DeviceMesh, DTensor, from_local_exact
 
 __all__ = [
     "DTensor",
@@ -82,7 +82,7 @@ def _slice(tensor: torch.Tensor, mesh: DeviceMesh, placements: tuple[Placement, 
         raise ValueError("this rank is not part of the device mesh")
     for axis, placement in enumerate(placements):
         if placement.is_shard():
-            dim, parts = int(placement.dim), int(mesh.size(axis))
+            dim, parts = shard_dim_of(placement), int(mesh.size(axis))
             if tensor.shape[dim] % parts:
                 raise ValueError(
                     f"dimension {dim} of size {tensor.shape[dim]} cannot be split evenly over {parts} ranks"
@@ -94,14 +94,14 @@ def _slice(tensor: torch.Tensor, mesh: DeviceMesh, placements: tuple[Placement, 
 def distribute_tensor(tensor: torch.Tensor, device_mesh: DeviceMesh, placements: Any) -> DTensor:
     """Slice the ``tensor`` that every rank has; each keeps its shard. No communication.
 
-    A meta tensor stays on meta. ``ValueError`` when a dimension does not divide, ``NotImplementedError`` for a
-    ``Partial`` placement.
+    A meta tensor stays on meta. ``ValueError`` when a dimension does not divide, ``NotImplementedError`` for
+    a ``Partial`` placement.
     """
     where = placements_of(placements, device_mesh.ndim, tensor.ndim)
     if any(p.is_partial() for p in where):
         raise NotImplementedError("distribute_tensor to a Partial placement")
     if isinstance(tensor, DTensor):
-        return redistribute(tensor, device_mesh, where)
+        return redistribute(tensor, device_mesh, where)  # type: ignore[no-any-return]
     local = _slice(tensor.detach(), device_mesh, where)
     if any(p.is_shard() for p in where):
         local = local.clone()  # a view would keep the whole tensor alive

@@ -1,7 +1,7 @@
 """``fully_shard``: ZeRO-3 data parallelism (HSDP over a mesh of two axes), parameter by parameter.
 
-Source: hyper-parallel hyper_parallel/core/fully_shard/api.py (interface, defaults: gradients are averaged until
-``set_reduce_op_type("sum")``) and hyper_parallel/platform/torch/fully_shard/utils.py (policies).
+Source: hyper-parallel hyper_parallel/core/fully_shard/api.py (interface, defaults: gradients are averaged
+until ``set_reduce_op_type("sum")``) and hyper_parallel/platform/torch/fully_shard/utils.py (policies).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.distributed.device_mesh import DeviceMesh
 from torch.utils._pytree import tree_map
 
 from .hsdp_param import DataMesh, ShardedParam
 from .mesh import init_device_mesh
-from .placements import Placement
+from .placements import Placement, shard_dim_of
+from .torch_dist import DeviceMesh
 
 __all__ = ["CPUOffloadPolicy", "HSDPModule", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard"]
 
@@ -97,7 +97,7 @@ class _State:
             if isinstance(item, torch.Tensor) and item.requires_grad:
                 graph = True
                 if self.params:
-                    item.register_hook(self._pre_backward)
+                    item.register_hook(self._pre_backward)  # type: ignore[no-untyped-call]
             return item
 
         if torch.is_grad_enabled():
@@ -195,8 +195,8 @@ class HSDPModule:
             state.reshard_after_backward = bool(reshard_after_backward)
 
     def set_modules_to_forward_prefetch(self, modules: Any) -> None:
-        """Modules whose parameters may be gathered during this one's forward. A matter of speed only: kept, and
-        not used yet. ``ValueError`` for anything but wrapped modules."""
+        """Modules whose parameters may be gathered during this one's forward. A matter of speed only: kept,
+        and not used yet. ``ValueError`` for anything but wrapped modules."""
         self._hsdp.forward_prefetch = _hsdp_modules(modules)
 
     def set_modules_to_backward_prefetch(self, modules: Any) -> None:
@@ -261,12 +261,13 @@ def fully_shard(
     """Shard the parameters of ``module`` (those no wrapped submodule has) over ``mesh``, in place.
 
     Parameters become DTensors, gathered around forward and backward. Each is sharded on the dimension that
-    ``shard_placement_fn`` gives (default 0); ``replicate_params`` and those that do not divide stay whole, their
-    gradients are reduced all the same. ``ignored_params`` are left alone. Parameters may be on the meta device
-    and be materialised (``to_empty``) and initialised later. ``reshard_after_forward`` None means True.
+    ``shard_placement_fn`` gives (default 0); ``replicate_params`` and those that do not divide stay whole,
+    their gradients are reduced all the same. ``ignored_params`` are left alone. Parameters may be on the meta
+    device and be materialised (``to_empty``) and initialised later. ``reshard_after_forward`` None means
+    True.
 
-    ``TypeError`` for what is no module, ``ValueError`` for a module wrapped already or a mesh of more than two
-    axes, ``NotImplementedError`` for CPU offload and for resharding to a smaller world (an int).
+    ``TypeError`` for what is no module, ``ValueError`` for a module wrapped already or a mesh of more than
+    two axes, ``NotImplementedError`` for CPU offload and for resharding to a smaller world (an int).
     ``comm_fusion`` is about speed and changes no number.
     """
     if not isinstance(module, nn.Module):
@@ -288,7 +289,7 @@ def fully_shard(
         dim: int | None = 0
         placement = shard_placement_fn(param) if shard_placement_fn is not None else None
         if placement is not None:
-            dim = None if placement.is_replicate() else int(placement.dim)
+            dim = None if placement.is_replicate() else shard_dim_of(placement)
         managed = ShardedParam(
             owners,
             data,

@@ -1,9 +1,10 @@
 """One parameter under fully sharded data parallelism: its shard, its gathered form, its gradient.
 
-hyper_parallel's HSDP works parameter by parameter; torch's FSDP2 works on groups, which cannot hold two dtypes,
-averages, pads, and casts gradients back to the parameter's dtype. Hence an own implementation on
-torch.distributed collectives. Source: hyper-parallel hyper_parallel/platform/torch/fully_shard/param.py (what is
-sharded and reduced when), MindFormers pynative/base_models/gpt/parallelize.py (replicate_params, main_grad).
+hyper_parallel's HSDP works parameter by parameter; torch's FSDP2 works on groups, which cannot hold two
+dtypes, averages, pads, and casts gradients back to the parameter's dtype. Hence an own implementation on
+torch.distributed collectives. Source: hyper-parallel hyper_parallel/platform/torch/fully_shard/param.py (what
+is sharded and reduced when), MindFormers pynative/base_models/gpt/parallelize.py (replicate_params,
+main_grad).
 """
 
 from __future__ import annotations
@@ -14,13 +15,12 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.distributed.device_mesh import DeviceMesh
 
 from .collectives import all_gather_dim, reduce_scatter_dim
 from .mesh import common_mesh
 from .placements import Placement, Replicate, Shard, StridedShard, normalize
 from .shard import replace_parameter
-from .torch_dist import DTensor, from_local_exact
+from .torch_dist import DeviceMesh, DTensor, from_local_exact
 
 __all__ = ["DataMesh", "ShardedParam"]
 
@@ -46,7 +46,8 @@ class DataMesh:
 
 
 class ShardedParam:
-    """State of one parameter. ``sharded`` is what optimizers and checkpoints see; ``full`` is what forward sees."""
+    """State of one parameter. ``sharded`` is what optimizers and checkpoints see; ``full`` is what forward
+    sees."""
 
     def __init__(
         self,
@@ -111,7 +112,7 @@ class ShardedParam:
                 if placement.is_shard(self.shard_dim):
                     assert self.inner_mesh is not None
                     parts *= self.inner_mesh.size(axis)
-            strided = parts > 1 and StridedShard is not None
+            strided = parts > 1
             outer[-1] = StridedShard(self.shard_dim, split_factor=parts) if strided else Shard(self.shard_dim)
         if self.inner_mesh is None:
             return self.data.mesh, tuple(outer)
@@ -128,7 +129,8 @@ class ShardedParam:
 
     # Gathering.
     def refresh(self) -> None:
-        """Take the registered parameter as the shard: ``to_empty`` and loaders may have put a new one there."""
+        """Take the registered parameter as the shard: ``to_empty`` and loaders may have put a new one
+        there."""
         owner, name = self.owners[0]
         registered = owner._parameters[name]
         if registered is not None and registered is not self.full:
@@ -173,7 +175,7 @@ class ShardedParam:
         tags = {key: value for key, value in self.sharded.__dict__.items() if key != "main_grad"}
         self.full.__dict__.update(tags)
         if self.full.requires_grad and not self._hooked:
-            self.full.register_post_accumulate_grad_hook(self.take_gradient)
+            self.full.register_post_accumulate_grad_hook(self.take_gradient)  # type: ignore[no-untyped-call]
             self._hooked = True
 
     # What the module told us to do at the next gradient; set by the owner of this object.

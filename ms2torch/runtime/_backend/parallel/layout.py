@@ -1,8 +1,8 @@
 """Layouts: how hyper_parallel and MindSpore describe a sharded tensor.
 
-A layout is a mesh (shape, axis names, ranks) plus a ``tensor_map``: for each tensor dimension the mesh axis that
-shards it, counted from the last axis (0 is the last one), -1 for none, a tuple for several. Sources: hyper-parallel
-hyper_parallel/core/layout.py; MindSpore 2.10 ``mindspore.parallel.Layout``.
+A layout is a mesh (shape, axis names, ranks) plus a ``tensor_map``: for each tensor dimension the mesh axis
+that shards it, counted from the last axis (0 is the last one), -1 for none, a tuple for several. Sources:
+hyper-parallel hyper_parallel/core/layout.py; MindSpore 2.10 ``mindspore.parallel.Layout``.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ import math
 from typing import Any
 
 import torch.distributed as dist
-from torch.distributed.device_mesh import DeviceMesh
 
 from .mesh import axis_ranks, get_comm_group_by_axis, init_device_mesh, mesh_shape, rank_list
-from .placements import Partial, Placement, Replicate, Shard, StridedShard, normalize
-from .torch_dist import DTensor
+from .placements import Partial, Placement, Replicate, Shard, StridedShard, normalize, shard_dim_of
+from .torch_dist import DeviceMesh, DTensor
 
 __all__ = [
     "Layout",
@@ -53,7 +52,7 @@ def infer_slice_area_by_rank(
 
 
 def _is_strided(placement: Placement) -> bool:
-    return StridedShard is not None and isinstance(placement, StridedShard)
+    return isinstance(placement, StridedShard)
 
 
 class Layout:
@@ -186,24 +185,26 @@ class Layout:
 
         ``ValueError`` when the placements are missing or a shard dimension is out of range.
         """
-        if self._placements is None:
+        placements = self._placements
+        if placements is None:
             raise ValueError("Layout: no placements are set")
         axes: list[list[int]] = [[] for _ in range(dim)]
         # A strided shard divides what the other axes have left of the dimension: it comes after them.
-        order = sorted(range(len(self._placements)), key=lambda i: _is_strided(self._placements[i]))
+        order = sorted(range(len(placements)), key=lambda axis: _is_strided(placements[axis]))
         for axis in order:
-            placement = self._placements[axis]
+            placement = placements[axis]
             if placement.is_partial():
                 self._partial[axis] = str(getattr(placement, "reduce_op", "sum")).lower()
             elif not placement.is_replicate():
-                where = normalize(placement, dim).dim
-                axes[int(where)].append(len(self._device_shape) - 1 - axis)
+                where = shard_dim_of(normalize(placement, dim))
+                axes[where].append(len(self._device_shape) - 1 - axis)
         found: list[Any] = [-1 if not a else a[0] if len(a) == 1 else tuple(a) for a in axes]
         self._tensor_map = tuple(found)
         return found
 
     def tensor_map_to_placement(self) -> tuple[Placement, ...]:
-        """Fill in the placements from the tensor map, and return them. ``ValueError`` without a tensor map."""
+        """Fill in the placements from the tensor map, and return them. ``ValueError`` without a tensor
+        map."""
         if self._tensor_map is None:
             raise ValueError("Layout: no tensor map is set")
         found: list[Placement] = [Replicate() for _ in self._device_shape]
@@ -238,7 +239,8 @@ class Layout:
         return tuple(int(n) * self._parts(e) for n, e in zip(slice_shape, self._tensor_map, strict=True))
 
     def get_split_id(self, dim: int) -> int:
-        """Which of the pieces of tensor dimension ``dim`` this rank holds. ``ValueError`` without a tensor map."""
+        """Which of the pieces of tensor dimension ``dim`` this rank holds. ``ValueError`` without a tensor
+        map."""
         if self._tensor_map is None:
             raise ValueError("Layout: no tensor map is set")
         sizes, position = self._device_shape, self._rank_list.index(dist.get_rank())

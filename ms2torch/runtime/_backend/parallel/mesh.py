@@ -11,10 +11,10 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch.distributed.device_mesh import DeviceMesh
-from torch.distributed.device_mesh import init_device_mesh as _torch_init_device_mesh
 
-from .torch_dist import default_device_type
+from .. import compat
+from ..device import device_type as _running_on
+from .torch_dist import DeviceMesh
 
 __all__ = [
     "DeviceMesh",
@@ -27,7 +27,6 @@ __all__ = [
     "get_rank_list_along_axis",
     "init_device_mesh",
     "mesh_shape",
-    "rank",
     "rank_list",
     "root_mesh",
     "unflatten",
@@ -41,7 +40,7 @@ _ROOTS: list[DeviceMesh] = []
 def _device_type(device_type: Any) -> str:
     """MindSpore code names its accelerator; the port runs on whatever ``MF_DEVICE_TYPE`` says or is there."""
     name = str(getattr(device_type, "type", device_type)).lower()
-    return default_device_type() if name in ("npu", "ascend", "gpu", "") else name
+    return _running_on() if name in ("npu", "ascend", "gpu", "") else name
 
 
 def _remember(mesh: DeviceMesh) -> DeviceMesh:
@@ -59,8 +58,8 @@ def init_device_mesh(
 ) -> DeviceMesh:
     """A mesh of all ranks (or of ``rank_list``) in the given shape, with a process group for each axis.
 
-    ``npu``/``Ascend`` mean the accelerator and become the device the port runs on. The process group must have
-    been initialised (``RuntimeError`` otherwise: torch would pick a backend by itself, and a wrong one).
+    ``npu``/``Ascend`` mean the accelerator and become the device the port runs on. The process group must
+    have been initialised (``RuntimeError`` otherwise: torch would pick a backend by itself, and a wrong one).
     ``ValueError`` when the shape does not hold the ranks; ``NotImplementedError`` for ``init_backend=False``.
     """
     if not init_backend:
@@ -74,7 +73,7 @@ def init_device_mesh(
     kind = _device_type(device_type)
     world = dist.get_world_size()
     if rank_list is None and math.prod(shape) == world:
-        return _remember(_torch_init_device_mesh(kind, shape, mesh_dim_names=names))
+        return _remember(compat.raw_init_device_mesh(kind, shape, mesh_dim_names=names))
     ranks = list(range(math.prod(shape))) if rank_list is None else [int(r) for r in rank_list]
     if math.prod(shape) != len(ranks):
         raise ValueError(f"mesh shape {shape} does not hold {len(ranks)} ranks")
@@ -82,7 +81,7 @@ def init_device_mesh(
 
 
 def unflatten(
-    mesh: DeviceMesh,
+    mesh: Any,
     dim: int | str,
     mesh_sizes: tuple[int, ...],
     mesh_dim_names: tuple[str, ...],
@@ -90,10 +89,12 @@ def unflatten(
 ) -> DeviceMesh:
     """The ranks of a one-dimensional ``mesh`` in more dimensions, e.g. world(8) -> pp 2, fsdp 2, tp 2.
 
-    ``backend_override`` says which axes get a "fake" group in MindSpore; here each axis gets a real one, so that
-    a collective over an axis of size 1 is the same code as over many. ``NotImplementedError`` for another
-    override and for a mesh of several dimensions.
+    ``backend_override`` says which axes get a "fake" group in MindSpore; here each axis gets a real one, so
+    that a collective over an axis of size 1 is the same code as over many. ``NotImplementedError`` for
+    another override and for a mesh of several dimensions.
     """
+    if not isinstance(mesh, DeviceMesh):
+        return mesh._unflatten(dim, mesh_sizes, mesh_dim_names, backend_override=backend_override)  # type: ignore[no-any-return]
     overrides = set((backend_override or {}).values())
     if overrides - {"fake"}:
         raise NotImplementedError(f"DeviceMesh._unflatten: backend_override {sorted(map(str, overrides))}")
@@ -106,8 +107,11 @@ def unflatten(
     )
 
 
-def flatten(mesh: DeviceMesh, mesh_dim_name: str | None = None) -> DeviceMesh:
-    """The axes of ``mesh`` folded into one axis named ``mesh_dim_name`` (default: the names joined by ``_``)."""
+def flatten(mesh: Any, mesh_dim_name: str | None = None) -> DeviceMesh:
+    """The axes of ``mesh`` folded into one axis named ``mesh_dim_name`` (default: the names joined by
+    ``_``)."""
+    if not isinstance(mesh, DeviceMesh):
+        return mesh._flatten(mesh_dim_name)  # type: ignore[no-any-return]
     name = mesh_dim_name or "_".join(mesh.mesh_dim_names or ())
     own = getattr(mesh, "_flatten", None)
     if own is None:
@@ -127,11 +131,6 @@ def rank_list(mesh: Any) -> tuple[int, ...]:
     if isinstance(mesh, DeviceMesh):
         return tuple(int(r) for r in mesh.mesh.flatten().tolist())
     return mesh.rank_list  # type: ignore[no-any-return]
-
-
-def rank(mesh: DeviceMesh) -> int:
-    """The global rank of this process."""
-    return dist.get_rank()
 
 
 def root_mesh(mesh: Any) -> DeviceMesh | None:
@@ -161,7 +160,8 @@ def _axis(mesh: DeviceMesh, axis: int | str) -> int:
 
 
 def axis_ranks(mesh: DeviceMesh, axis: int | str, of_rank: int) -> list[int]:
-    """The ranks of the line along ``axis`` that goes through ``of_rank``. ``ValueError`` if it is not there."""
+    """The ranks of the line along ``axis`` that goes through ``of_rank``. ``ValueError`` if it is not
+    there."""
     dim = _axis(mesh, axis)
     where = (mesh.mesh == of_rank).nonzero()
     if len(where) != 1:
@@ -171,8 +171,10 @@ def axis_ranks(mesh: DeviceMesh, axis: int | str, of_rank: int) -> list[int]:
     return [int(r) for r in mesh.mesh[tuple(index)].tolist()]
 
 
-def get_rank_list_along_axis(mesh: DeviceMesh, mesh_dim: int | str) -> list[int]:
+def get_rank_list_along_axis(mesh: Any, mesh_dim: int | str) -> list[int]:
     """The ranks that share every other coordinate with this process."""
+    if not isinstance(mesh, DeviceMesh):
+        return mesh.get_rank_list_along_axis(mesh_dim)  # type: ignore[no-any-return]
     return axis_ranks(mesh, mesh_dim, dist.get_rank())
 
 
@@ -211,5 +213,6 @@ def common_mesh(outer: DeviceMesh, inner: DeviceMesh) -> DeviceMesh:
         if have == names and _is_slice(outer, root) and _is_slice(inner, root):
             return root if root.mesh_dim_names == names else root[names]
     raise ValueError(
-        f"no common mesh for the axes {outer.mesh_dim_names} and {inner.mesh_dim_names}: slice both from one mesh"
+        f"no common mesh for the axes {outer.mesh_dim_names} "
+        f"and {inner.mesh_dim_names}: slice both from one mesh"
     )

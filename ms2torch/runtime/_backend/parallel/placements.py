@@ -1,13 +1,30 @@
 """Placements of a distributed tensor: torch's own, under hyper_parallel's names.
 
-Source: hyper-parallel hyper_parallel/core/placement_types.py (Shard(dim), Replicate(), Partial(reduce_op="sum")).
+Source: hyper-parallel hyper_parallel/core/placement_types.py (Shard(dim), Replicate(),
+Partial(reduce_op="sum")).
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from .torch_dist import Partial, Placement, Replicate, Shard, StridedShard
 
-__all__ = ["Partial", "Placement", "Replicate", "Shard", "StridedShard", "normalize", "placements_of"]
+__all__ = [
+    "Partial",
+    "Placement",
+    "Replicate",
+    "Shard",
+    "StridedShard",
+    "normalize",
+    "placements_of",
+    "shard_dim_of",
+]
+
+
+def shard_dim_of(placement: Any) -> int:
+    """The dimension a shard placement splits."""
+    return int(placement.dim)
 
 
 def normalize(placement: Placement, ndim: int) -> Placement:
@@ -17,12 +34,12 @@ def normalize(placement: Placement, ndim: int) -> Placement:
     """
     if not placement.is_shard():
         return placement
-    dim = int(placement.dim)
+    dim = shard_dim_of(placement)
     if not -ndim <= dim < max(ndim, 1):
         raise ValueError(f"Shard dimension {dim} is out of bounds for a tensor of dimension {ndim}")
     if dim >= 0:
         return placement
-    if StridedShard is not None and isinstance(placement, StridedShard):
+    if isinstance(placement, StridedShard):
         return StridedShard(dim + ndim, split_factor=placement.split_factor)
     return Shard(dim + ndim)
 

@@ -12,6 +12,8 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from ..groups import new_group
+
 __all__ = ["Platform", "enable_backward_compat", "get_platform"]
 
 _OPS = {"sum": dist.ReduceOp.SUM, "max": dist.ReduceOp.MAX, "min": dist.ReduceOp.MIN}
@@ -28,7 +30,7 @@ class _AllReduceSum(torch.autograd.Function):
         return out
 
     @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad: torch.Tensor) -> Any:
         out = grad.contiguous().clone()
         dist.all_reduce(out, group=ctx.group)
         return out, None
@@ -60,7 +62,7 @@ class Platform:
     @staticmethod
     def create_group(rank_list: Any, group_name: str | None = None) -> Any:
         """The group of these ranks, made once; called by its members only."""
-        return _group(tuple(int(r) for r in rank_list))
+        return new_group([int(r) for r in rank_list])
 
     @staticmethod
     def differentiable_all_reduce(data: torch.Tensor, op: str, group: Any) -> torch.Tensor:
@@ -70,9 +72,9 @@ class Platform:
         """
         kind = str(op).lower()
         if kind == "sum":
-            return _AllReduceSum.apply(data, group)  # type: ignore[no-any-return]
+            return _AllReduceSum.apply(data, group)  # type: ignore[no-any-return,no-untyped-call]
         if kind in ("avg", "mean"):
-            return _AllReduceSum.apply(data, group) / dist.get_world_size(group)  # type: ignore[no-any-return]
+            return _AllReduceSum.apply(data, group) / dist.get_world_size(group)  # type: ignore[no-any-return,no-untyped-call]
         if kind not in _OPS or data.requires_grad:
             raise NotImplementedError(f"differentiable_all_reduce with op {op!r}")
         out = data.contiguous().clone()
@@ -89,17 +91,11 @@ class Platform:
 
 
 @functools.cache
-def _group(ranks: tuple[int, ...]) -> Any:
-    if ranks == tuple(range(dist.get_world_size())):
-        return dist.group.WORLD
-    return dist.new_group(list(ranks), use_local_synchronization=True)
-
-
-@functools.cache
 def get_platform() -> Platform:
     """The platform, the same object at every call."""
     return Platform()
 
 
 def enable_backward_compat() -> None:
-    """Teach MindSpore's tensors ``backward()`` of hyper_parallel's kind; torch's have it, so nothing is done."""
+    """Teach MindSpore's tensors ``backward()`` of hyper_parallel's kind; torch's have it, so nothing is
+    done."""

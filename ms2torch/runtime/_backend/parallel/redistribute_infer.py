@@ -45,7 +45,8 @@ class DevMat:
 
 
 class RedistributionOperatorInfer:
-    """From the tensor map a tensor has to the one wanted; maps count mesh axes from the last one, -1 for none."""
+    """From the tensor map a tensor has to the one wanted; maps count mesh axes from the last one, -1 for
+    none."""
 
     def __init__(self, dev_mat: Any, in_tensor_map: Any, out_tensor_map: Any) -> None:
         self.dev_mat = DevMat(dev_mat)

@@ -10,19 +10,19 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.distributed.device_mesh import DeviceMesh
 
 from .dtensor import distribute_tensor, is_dtensor, redistribute, to_local
 from .layout import Layout
 from .placements import Placement
+from .torch_dist import DeviceMesh
 
 __all__ = ["ShardingPlan", "replace_parameter", "shard_module"]
 
 
 @dataclass
 class ShardingPlan:
-    """Placements of parameters (``plan``, by name), of inputs and outputs (``input_plan``, ``output_plan``: keys
-    ``"input"``, ``"sub.module.output"``, ...), and modules whose outputs become local tensors."""
+    """Placements of parameters (``plan``, by name), of inputs and outputs (``input_plan``, ``output_plan``:
+    keys ``"input"``, ``"sub.module.output"``, ...), and modules whose outputs become local tensors."""
 
     plan: dict[str, Any] | None = None
     input_plan: dict[str, Any] | None = None
@@ -33,7 +33,8 @@ class ShardingPlan:
 def replace_parameter(owner: nn.Module, name: str, data: torch.Tensor) -> nn.Parameter:
     """Put a Parameter of ``data`` in the place of ``owner``'s parameter ``name``.
 
-    The new one keeps ``requires_grad`` and whatever was set on the old one: names, optimizer tags, sync groups.
+    The new one keeps ``requires_grad`` and whatever was set on the old one: names, optimizer tags, sync
+    groups.
     """
     old = owner._parameters[name]
     if old is None:
@@ -63,7 +64,8 @@ def shard_module(model: nn.Module, device_mesh: DeviceMesh, sharding_plan: Shard
     """Shard ``model`` in place after ``sharding_plan`` and return it.
 
     Also on one card, where the shard is the whole. A parameter that is a DTensor on another mesh axis already
-    raises ``ValueError``; a plan that is no ShardingPlan ``TypeError``; an unknown parameter ``AttributeError``.
+    raises ``ValueError``; a plan that is no ShardingPlan ``TypeError``; an unknown parameter
+    ``AttributeError``.
     """
     if not isinstance(sharding_plan, ShardingPlan):
         raise TypeError(f"sharding_plan must be a ShardingPlan, got {type(sharding_plan).__name__}")
@@ -71,7 +73,7 @@ def shard_module(model: nn.Module, device_mesh: DeviceMesh, sharding_plan: Shard
         raise NotImplementedError("shard_module of a function: only modules can be sharded")
     for path, spec in (sharding_plan.plan or {}).items():
         owner, name = _owner(model, path)
-        param = owner._parameters.get(name)
+        param: Any = owner._parameters.get(name)
         if param is None:
             raise AttributeError(f"{type(model).__name__} has no parameter {path!r}")
         where = _placements(spec, device_mesh)
@@ -98,7 +100,7 @@ def _redistribute_hook(module: nn.Module, mesh: DeviceMesh, spec: Any, which: st
     def move(values: Any) -> Any:
         items = values if isinstance(values, (tuple, list)) else (values,)
         moved = [redistribute(v, mesh, s) if is_dtensor(v) else v for v, s in zip(items, specs, strict=False)]
-        return tuple([*moved, *items[len(moved) :]])
+        return (*moved, *items[len(moved) :])
 
     if which == "input":
         module.register_forward_pre_hook(lambda module, args: move(args))

@@ -1,7 +1,7 @@
 """Activation swap: what backward needs of a layer waits in host memory.
 
-Source: hyper-parallel hyper_parallel/core/activation_checkpoint/swap.py. The copies are made when a tensor is kept
-and when backward asks for it; the order in which layers are fetched ahead is a matter of speed only.
+Source: hyper-parallel hyper_parallel/core/activation_checkpoint/swap.py. The copies are made when a tensor is
+kept and when backward asks for it; the order in which layers are fetched ahead is a matter of speed only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class SwapManager:
         return cls._instance
 
     def set_forward_prefetch_layer(self, first_layer: Any, second_layer: Any) -> None:
-        """Say that ``second_layer`` runs after ``first_layer``. A matter of speed only: kept, and not used yet."""
+        """Say that ``second_layer`` runs after ``first_layer``. A matter of speed only: kept, and not used
+        yet."""
         self.prefetch.append((first_layer, second_layer))
 
 
@@ -60,7 +61,8 @@ def _run(policy_fn: Any, function: Callable[..., Any], *args: Any, **kwargs: Any
 def swap_wrapper(module: Any, policy_fn: Callable[[torch.Tensor], Any] | None = None) -> Any:
     """Keep what backward needs of a module (in place; it is returned) or a function in host memory.
 
-    ``policy_fn(tensor)`` says for each tensor ``MUST_SWAP`` or ``MUST_SAVE`` (``ValueError`` for another policy).
+    ``policy_fn(tensor)`` says for each tensor ``MUST_SWAP`` or ``MUST_SAVE`` (``ValueError`` for another
+    policy).
     """
     if isinstance(module, nn.Module):
         return rewrap_forward(module, "Swap", functools.partial(_run, policy_fn))

@@ -1,32 +1,25 @@
-"""The parts of torch's distributed packages that moved between versions, in one place.
-
-Public path (torch 2.5 and later), then private path (torch 2.4), then ``None`` or our own code.
-"""
+"""torch's distributed tensor classes, from ``compat`` (which knows where each torch version has them)."""
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.distributed.device_mesh import DeviceMesh
 
-try:
-    import torch.distributed.tensor as _tensor
+from .. import compat
+
+if TYPE_CHECKING:
+    from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard
-    from torch.distributed.tensor import distribute_tensor as torch_distribute_tensor
-except ImportError:  # torch 2.4
-    import torch.distributed._tensor as _tensor  # type: ignore[no-redef]
-    from torch.distributed._tensor import DTensor, Placement, Replicate, Shard  # type: ignore[assignment]
-    from torch.distributed._tensor import (  # type: ignore[assignment]
-        distribute_tensor as torch_distribute_tensor,
-    )
-    from torch.distributed._tensor.placement_types import Partial  # type: ignore[no-redef,assignment]
-
-try:
     from torch.distributed.tensor.placement_types import _StridedShard as StridedShard
-except ImportError:  # torch 2.4
-    StridedShard = None  # type: ignore[assignment,misc]
+else:
+    DTensor, DeviceMesh = compat.DTensor, compat.DeviceMesh
+    Partial, Placement = compat.Partial, compat.Placement
+    Replicate, Shard = compat.Replicate, compat.Shard
+    # A shard of what inner axes left of a dimension; private in every torch that has it.
+    StridedShard = getattr(compat, "StridedShard", None) or compat._class(
+        "_StridedShard", *compat._PLACEMENTS
+    )
 
 __all__ = [
     "DTensor",
@@ -36,34 +29,14 @@ __all__ = [
     "Replicate",
     "Shard",
     "StridedShard",
-    "default_device_type",
     "from_local_exact",
-    "torch_distribute_tensor",
 ]
 
 
-def default_device_type() -> str:
-    """The device this port runs on: ``MF_DEVICE_TYPE``, else what is there (npu, cuda, cpu)."""
-    asked = os.environ.get("MF_DEVICE_TYPE", "").strip().lower()
-    if asked:
-        return asked
-    npu = getattr(torch, "npu", None)
-    if npu is not None and npu.is_available():
-        return "npu"
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def from_local_exact(
-    local: torch.Tensor,
-    mesh: DeviceMesh,
-    placements: Any,
-    shape: torch.Size,
-    stride: tuple[int, ...],
+    local: torch.Tensor, mesh: DeviceMesh, placements: Any, shape: Any, stride: tuple[int, ...]
 ) -> DTensor:
     """``DTensor.from_local`` with the global shape given, so that uneven shards need no communication."""
     return DTensor.from_local(
         local, mesh, tuple(placements), run_check=False, shape=torch.Size(shape), stride=stride
     )
-
-
-_ = _tensor

@@ -1,8 +1,8 @@
 """Orders in which pipeline ranks compute and communicate.
 
 A schedule says in which order each rank computes; the transfers are put in by running the order of all ranks
-against each other. Every transfer is given to its sender and its receiver at the same moment, so any two ranks
-have their common transfers in the same order: no deadlock, also where sends block.
+against each other. Every transfer is given to its sender and its receiver at the same moment, so any two
+ranks have their common transfers in the same order: no deadlock, also where sends block.
 """
 
 from __future__ import annotations
@@ -106,10 +106,8 @@ def with_transfers(orders: dict[int, list[MetaStep]], stages: int) -> dict[int, 
     at = dict.fromkeys(orders, 0)
     full: dict[int, list[MetaStep]] = {r: [] for r in orders}
     while any(at[r] < len(orders[r]) for r in orders):
-        tick = []
-        for r in orders:
-            if at[r] < len(orders[r]) and all(n in done for n in _needs(orders[r][at[r]], stages)):
-                tick.append((r, orders[r][at[r]]))
+        ready = [(r, orders[r][at[r]]) for r in orders if at[r] < len(orders[r])]
+        tick = [(r, step) for r, step in ready if all(n in done for n in _needs(step, stages))]
         if not tick:
             raise RuntimeError("the pipeline order waits for itself")
         for r, step in tick:

@@ -1,7 +1,7 @@
 """Pipeline schedules: GPipe, 1F1B, interleaved 1F1B.
 
-Source: hyper-parallel hyper_parallel/core/pipeline_parallel/scheduler.py (interface; ``run`` gives the last stage's
-outputs, one a micro-batch).
+Source: hyper-parallel hyper_parallel/core/pipeline_parallel/scheduler.py (interface; ``run`` gives the last
+stage's outputs, one a micro-batch).
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class MicroBatch:
             return [value] * self.micro_batch_num
         if value.shape[dim] % self.micro_batch_num:
             raise ValueError(
-                f"dimension {dim} of size {value.shape[dim]} does not split into {self.micro_batch_num} micro-batches"
+                f"dimension {dim} of size {value.shape[dim]} does not split into "
+                f"{self.micro_batch_num} micro-batches"
             )
         if isinstance(value, np.ndarray):
             return np.split(value, self.micro_batch_num, dim)

@@ -5,7 +5,6 @@ Source: hyper-parallel hyper_parallel/core/pipeline_parallel/stage.py (interface
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import torch
@@ -52,7 +51,7 @@ class PipelineStage:
         self.stage_num = stage_num
         self.device = device
         self.mesh = mesh
-        self.pp_group = (
+        self.pp_group: Any = (
             group if group is not None else (mesh.get_group() if mesh is not None else dist.group.WORLD)
         )
         self._has_backward = has_backward
@@ -96,31 +95,11 @@ class PipelineStage:
                     f"micro-batch {micro_index} of stage {self.stage_index} was not received yet"
                 )
             received = self.args_recv_info[micro_index]
-            output = self.submodule(**self._bind(received, kwargs))
+            output = self.submodule(*received, **kwargs)
         outputs = _tuple(output)
         self.fwd_outputs_cache[micro_index] = outputs
         self._unsent[micro_index] = outputs
         return output
-
-    def _bind(self, received: list[torch.Tensor], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Received tensors take the parameters that the keyword arguments leave free.
-
-        A parameter ``decoder_input`` or ``hidden_states`` that is free takes the first one: a later stage of a
-        language model is called with ids and masks as well, and has those for what comes from the stage before.
-        """
-        names = [
-            name
-            for name, p in inspect.signature(self.submodule.forward).parameters.items()
-            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and name not in kwargs
-        ]
-        preferred = [n for n in ("decoder_input", "hidden_states") if n in names]
-        order = preferred[:1] + [n for n in names if n not in preferred[:1]]
-        if len(order) < len(received):
-            raise TypeError(
-                f"stage {self.stage_index} received {len(received)} tensors, and {type(self.submodule).__name__} "
-                f"has no parameter left for them beside {sorted(kwargs)}"
-            )
-        return {**kwargs, **dict(zip(order, received, strict=False))}
 
     def get_last_stage_sens(self, last_stage_outputs: Any) -> Any:
         """The gradient backward starts from: ones, shared among the ranks that hold a copy of the output."""
