@@ -113,9 +113,10 @@ def all_reduce(
 def reduce(
     tensor: torch.Tensor, dst: int, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
 ) -> Handle | None:
-    """Reduces onto global rank ``dst``, in place there."""
+    """Reduces onto global rank ``dst``, in place there; other ranks keep their tensors."""
     group, then = resolve_group(group), _steps()
-    data = received_into(tensor, then)
+    # What a library leaves on the other ranks is its own business; MindSpore leaves their tensors alone.
+    data = received_into(tensor, then) if dist.get_rank() == dst else to_send(tensor).clone()
     work = dist.reduce(data, dst, _native_op(op, group, data, then), group, async_op=True)
     return _finish([work], then, async_op)
 

@@ -63,7 +63,12 @@ def _class(name: str, *packages: str) -> Any:
     return _first(*(f"{package}.{name}" for package in packages)) or type(name, (_Absent,), {})
 
 
-_TENSOR = ("torch.distributed.tensor", "torch.distributed._tensor", "torch.distributed._tensor.api")
+_TENSOR = (
+    "torch.distributed.tensor",
+    "torch.distributed.tensor._api",
+    "torch.distributed._tensor",
+    "torch.distributed._tensor.api",
+)
 _PLACEMENTS = (
     *_TENSOR,
     "torch.distributed.tensor.placement_types",

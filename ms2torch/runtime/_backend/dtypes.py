@@ -134,7 +134,7 @@ def dtype_name(dtype: torch.dtype) -> str:
 def by_name(name: str) -> torch.dtype:
     """The dtype of a name in any spelling: ``Float32``, ``float32``, ``mindspore.float32``.
     Raises TypeError for an unknown one."""
-    key = name.rsplit(".", 1)[-1].lower()
+    key = name.rsplit(".", 1)[-1].lower().replace("_", "")  # float8_e5m2 is Float8E5M2
     if key not in _BY_NAME:
         raise TypeError(f"unknown dtype name {name!r}")
     return _BY_NAME[key]
