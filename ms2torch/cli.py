@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -98,7 +99,8 @@ def _rewrite(arguments: argparse.Namespace, engine: Engine | None) -> int:
     out: Path | None = arguments.output
     if not arguments.dry_run and (out is not None) == arguments.in_place:
         raise UserError("name the result with -o OUT, or change SRC itself with --in-place, not both")
-    _check_report(arguments.report)
+    if arguments.report is not None:
+        report.check(arguments.report, arguments.force)
     tree = source.read(arguments.src, fetch.cache_directory())
     if not arguments.dry_run:
         if out is None:
@@ -134,11 +136,6 @@ def _pipeline() -> Engine:
     return rewrite_tree
 
 
-def _check_report(path: Path | None) -> None:
-    if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        raise UserError(f"cannot write the report {path}: name a file in a folder that exists")
-
-
 def _print_diff(tree: Tree, result: RunResult) -> None:
     stream = getattr(sys.stdout, "buffer", None)
     for part in diff.unified(tree.files, result.files):
@@ -171,11 +168,13 @@ def _termination_raises() -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    try:
-        before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
-    except ValueError:  # not in the main thread: the caller's signals are not ours
-        yield
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python runs no handlers here
         return
+    ending = [
+        number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL
+    ]
+    before = {number: signal.signal(number, stop) for number in ending}  # what nohup ignores stays ignored
     try:
         yield
     finally:

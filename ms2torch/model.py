@@ -65,7 +65,7 @@ class Tree:
     requires: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
     findings: tuple[Finding, ...] = ()  # what could not be read, and links that lead out of the tree
-    root: Path | None = None  # where it lies on disk, for messages and for guarding SRC; None: inside a wheel
+    root: Path | None = None  # the directory, file or wheel on disk, which no output may touch
 
 
 @dataclass(frozen=True, slots=True)

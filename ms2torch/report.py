@@ -13,9 +13,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from ms2torch.errors import UserError
 from ms2torch.model import Finding, RunResult, Tree
 
 STATES = ("converted", "adapted", "grafted", "guarded", "unresolved")
+_HEAD = b'{\n "summary": {'
 _SHOWN = 20  # findings printed; the report has all
 
 
@@ -43,8 +45,19 @@ def as_json(totals: Mapping[str, Any], findings: Iterable[Finding]) -> bytes:
     return (json.dumps(content, indent=1, ensure_ascii=True) + "\n").encode("ascii")
 
 
+def check(path: Path, force: bool) -> None:
+    """Refuses, before any work, a place that cannot hold a report, and a file that is none but for `force`."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise UserError(f"cannot write the report {path}: name a file in a folder that exists")
+    if path.is_file() and not force and path.stat().st_size and not path.read_bytes().startswith(_HEAD):
+        raise UserError(f"{path} is no report of ms2torch; name another file or add --force")
+
+
 def save(path: Path, data: bytes) -> None:
-    """Writes a report whole or not at all."""
+    """Writes a report whole or not at all; a device such as /dev/stdout is written to as it is."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
     handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -42,7 +42,7 @@ def read(path: Path, kind: TreeKind) -> Tree:
             raise UserError(f"{path} holds {placed} twice")
         files[placed] = SourceFile(placed, file.data, file.mode)
     ordered = tuple(files[name] for name in sorted(files))
-    return Tree(ordered, kind, name=about.name, version=about.version, requires=about.requires)
+    return Tree(ordered, kind, about.name, about.version, about.requires, root=path.resolve())
 
 
 def _files(path: Path, archive: zipfile.ZipFile) -> list[SourceFile]:

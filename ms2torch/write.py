@@ -21,6 +21,8 @@ from ms2torch.model import Link, SourceFile, Tree
 # The line that every changed file gains names the tool: a file that has one may be written over.
 _OURS = re.compile(rb"(?m)^(?:\s*#|\"\"\").*\bms2torch\b")
 
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 def check_out(tree: Tree, out: Path, force: bool) -> None:
     """Refuses, before any work, an OUT that is not ours to write; `force` allows foreign content, never SRC.
@@ -31,7 +33,7 @@ def check_out(tree: Tree, out: Path, force: bool) -> None:
     if tree.root is not None:
         if end == tree.root:
             raise UserError(f"{out} is SRC itself; name another place, or ask for --in-place")
-        if tree.root in end.parents and tree.root.is_dir():
+        if tree.root in end.parents and tree.kind == "directory":
             raise UserError(f"{out} lies inside SRC; name a place outside of it")
         if end in tree.root.parents and tree.kind != "file":
             raise UserError(f"{out} contains SRC; name another place")
@@ -146,7 +148,7 @@ def write_in_place(tree: Tree, files: Iterable[SourceFile], force: bool) -> None
 
 def check_in_place(tree: Tree, force: bool) -> None:
     """Refuses, before any work, an in-place run on a wheel or on a git tree that is not clean."""
-    if tree.root is None:
+    if tree.root is None or tree.kind not in ("directory", "file"):
         raise UserError(f"--in-place needs a directory or a file, not a {tree.kind}; name an OUT with -o")
     folder = tree.root if tree.root.is_dir() else tree.root.parent
     # fsmonitor off: it names a program that git would start, and SRC's settings are not to be trusted
@@ -243,12 +245,22 @@ def _alive(process: int) -> bool:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Holds SIGINT and SIGTERM back until the end of the block (main thread only; others never get them)."""
+    """Holds signals that end the run back until the end of the block, and lets them act then.
+
+    A thread's signal mask would not do: the system hands a signal to any thread that lets it through. Outside
+    the main thread, where Python runs no handlers, there is nothing to hold.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    came: list[int] = []
+    before = {number: signal.getsignal(number) or signal.SIG_DFL for number in _ENDING}
+    for number in _ENDING:
+        signal.signal(number, lambda number, frame: came.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for late in came:
+            signal.raise_signal(late)

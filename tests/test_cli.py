@@ -82,6 +82,21 @@ def test_dry_run_prints_a_diff_and_writes_nothing(
     assert sorted(os.listdir(work)) == before
 
 
+def test_report_replaces_only_a_report(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (work / "empty.json").write_text("")
+    for name in ("r.json", "r.json", "empty.json"):
+        assert run("src", "-o", "out", "--report", name) == 0
+    capsys.readouterr()
+    assert run("src", "-o", "out", "--report", "odd.py") == 2
+    assert (
+        capsys.readouterr().err
+        == "ms2torch: odd.py is no report of ms2torch; name another file or add --force\n"
+    )
+    assert (work / "odd.py").read_text() == "import mindspore.odd\n"
+    assert run("src", "-o", "out", "--report", "/dev/null", "--force") == 0
+    assert not Path("/dev/null").is_file()
+
+
 def test_in_place(work: Path) -> None:
     assert run("src", "--in-place") == 0
     assert (work / "src/a.py").read_text() == "import torch\n"
@@ -181,6 +196,20 @@ def engine(tree, profile, jobs, progress):
     return RunResult(tuple(SourceFile(f.path, f.data.upper()) for f in tree.files))
 sys.exit(cli.main(["rewrite", "src", "--dry-run"], engine=engine))
 """
+
+
+def test_what_nohup_ignores_stays_ignored(work: Path) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def hangs_up(tree: Tree, profile: object, jobs: int, progress: Progress) -> RunResult:
+        os.kill(os.getpid(), signal.SIGHUP)
+        return engine(tree, profile, jobs, progress)
+
+    try:
+        assert cli.main(["rewrite", "src", "-o", "out"], engine=hangs_up) == 0
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_reader_that_leaves_early(work: Path) -> None:

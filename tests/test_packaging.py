@@ -1,6 +1,5 @@
 """The package with its rules and tables, installed in each of the ways that users install it."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -70,10 +69,10 @@ def installed(wheel: Path, site: Path) -> tuple[Path, list[str]]:
     """(where ms2torch is imported from, files found) with the wheel's content as a site folder."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    # -I -S: nothing but this folder, so that an ms2torch of the environment cannot stand in
     done = subprocess.run(
-        [sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1])\n" + PROBE, str(site)],
-        cwd=site, env=environment, capture_output=True, text=True, check=False,
+        [sys.executable, "-I", "-S", "-c", PROBE, str(site)],
+        cwd=site, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     home, *files = done.stdout.splitlines()

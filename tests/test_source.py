@@ -131,7 +131,7 @@ def test_wheel_places_data_and_licences(tmp_path: Path, cache: Path) -> None:
     tree = source.read(str(path), cache)
     assert [file.path for file in tree.files] == ["LICENSE", "configs/c.yaml", "demo/a.py", "extra/b.py"]
     assert (tree.kind, tree.name, tree.version, tree.requires) == ("wheel", "demo", "1.2", ("numpy<2",))
-    assert tree.root is None
+    assert tree.root == path
 
 
 @pytest.mark.parametrize(
@@ -214,6 +214,7 @@ def test_requirement_comes_from_pip_and_then_from_the_cache(
     )
     path.unlink()
     assert source.read("Demo==1.2", cache) == tree
+    assert tree.root == cache / "wheels" / path.name
     with pytest.raises(UserError) as caught:
         source.read("demo==1.3", cache)
     assert "No matching distribution found for demo==1.3" in str(caught.value)

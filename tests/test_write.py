@@ -239,7 +239,35 @@ def test_in_place_of_a_script(tmp_path: Path, script: Tree) -> None:
 
 def test_in_place_needs_something_on_disk() -> None:
     with pytest.raises(UserError, match="not a wheel"):
-        write.check_in_place(Tree((), "wheel"), force=True)
+        write.check_in_place(Tree((), "wheel", root=Path("/x.whl")), force=True)
+
+
+def test_the_folder_of_a_wheel_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "x.whl").write_text("")
+    tree = Tree(RESULT, "wheel", root=tmp_path / "x.whl")
+    with pytest.raises(UserError, match="contains SRC"):
+        write.write(tree, RESULT, (), tmp_path, force=True)
+
+
+def test_a_failed_swap_leaves_the_earlier_output(
+    tmp_path: Path, src: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    write.write(src, RESULT, (), out, force=False)
+    before = snapshot(out)
+    monkeypatch.setattr(rename, "_exchange", lambda one, other: False)
+    real = os.rename
+
+    def failing(one: Path, other: Path) -> None:
+        if other == out and not one.name.endswith("-old"):
+            raise OSError(5, "Input/output error")
+        real(one, other)
+
+    monkeypatch.setattr(os, "rename", failing)
+    with pytest.raises(UserError, match="Input/output error"):
+        write.write(src, (), (), out, force=False)
+    assert snapshot(out) == before
+    assert sorted(os.listdir(tmp_path)) == ["out", "src"]
 
 
 def test_in_place_interrupted_changes_nothing(

@@ -1,0 +1,38 @@
+"""What the READMEs show is what the project holds."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ms2torch import cli, tables
+
+ROOT = Path(__file__).parents[1]
+TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README_zh.md")}
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+
+
+def test_both_languages_show_the_same_code() -> None:
+    english, chinese = (BLOCK.findall(text) for text in TEXTS.values())
+    assert english == chinese
+    assert [name for name, _ in english].count("yaml") >= 2
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_rows_shown_are_rows_of_the_tables(number: int) -> None:
+    shown = [text for name, text in BLOCK.findall(TEXTS["README.md"]) if name == "yaml"][number]
+    real = tables.load().rows
+    for row in tables.read_rows(shown.replace("rows:", "evidence: 'docs: '\nrows:", 1), "README.md"):
+        for field in ("to", "signature", "call", "value", "returns"):
+            assert getattr(row, field) == getattr(real[row.name], field), row.name
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_options_and_links_exist(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["rewrite", "--help"])
+    known = capsys.readouterr().out
+    for option in re.findall(r"(?<![\w-])--[a-z-]+", text):
+        assert option in known
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        assert (ROOT / target).exists(), target
