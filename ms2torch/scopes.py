@@ -95,6 +95,7 @@ class _Collector:
     def __init__(self, package: str) -> None:
         self.package = package
         self.scopes: dict[ast.AST, Scope] = {}
+        self.reads: dict[ast.AST, Scope] = {}
 
     def scope(self, node: ScopeNode, parent: Scope | None) -> Scope:
         made = self.scopes[node] = Scope(node, parent)
@@ -111,6 +112,9 @@ class _Collector:
     def each(self, nodes: list[ast.stmt] | list[ast.expr], scope: Scope) -> None:
         for node in nodes:
             self.visit(node, scope)
+
+    def visit_Name(self, node: ast.Name, scope: Scope) -> None:
+        self.reads[node] = scope
 
     def visit_Module(self, node: ast.Module, scope: Scope) -> None:
         self.each(node.body, scope)
@@ -242,6 +246,7 @@ class _Collector:
     def target(self, node: ast.expr, scope: Scope, binding: Binding) -> None:
         """Bind the names of an assignment target; the expressions inside it are visited as reads."""
         if isinstance(node, ast.Name):
+            self.reads[node] = scope
             scope.bind(node.id, binding)
         elif isinstance(node, ast.Tuple | ast.List):
             for element in node.elts:
@@ -267,8 +272,8 @@ def absolute(node: ast.ImportFrom, package: str) -> str:
     return ".".join([*kept, *([node.module] if node.module else [])])
 
 
-def collect(tree: ast.Module, package: str = "") -> dict[ast.AST, Scope]:
-    """Every scope of a module by its node; `package` resolves relative imports."""
+def collect(tree: ast.Module, package: str = "") -> tuple[dict[ast.AST, Scope], dict[ast.AST, Scope]]:
+    """(scope of each scope node, scope that each Name stands in); `package` resolves relative imports."""
     collector = _Collector(package)
     collector.visit(tree, collector.scope(tree, None))
-    return collector.scopes
+    return collector.scopes, collector.reads
