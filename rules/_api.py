@@ -1,0 +1,66 @@
+"""What the API rules share: from a reference to the expression that stands for it in the port."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from ms2torch.context import FileContext, Reference
+from ms2torch.types import OWNERS
+from ms2torch.uses import target_for
+
+UNRESOLVED = "MS001"
+# `Tensor.add` as a function: where torch keeps the method.
+HOMES = {"mindspore.Tensor": "torch.Tensor", "mindspore.Parameter": "torch.Tensor", "mindspore.nn.Cell": "torch.nn.Module"}
+
+
+def spelled(ref: Reference, role: str) -> str | None:
+    """Dotted target of a reference in a role, the part after the row included; None where there is none."""
+    row = ref.row
+    if row is None:
+        return None
+    target = target_for(row, role if not ref.rest else "value")
+    if target is None and row.call and not ref.rest:
+        return None
+    if target is not None and target.startswith("."):
+        owner = ref.name.rpartition(".")[0]
+        target = HOMES[owner] + target if owner in HOMES else None
+    if target is None:
+        return None
+    rest = ref.rest
+    if row.returns in OWNERS and (rest == ".construct" or rest.startswith(".construct.")):
+        rest = ".forward" + rest.removeprefix(".construct")
+    return target + rest
+
+
+def state_of(target: str) -> str:
+    """"adapted" for what goes through `_backend`, else "converted"."""
+    return "adapted" if target.startswith("_backend") else "converted"
+
+
+def reason(ref: Reference) -> str:
+    """Why a reference has no counterpart."""
+    if ref.row is not None and ref.row.unsupported:
+        return ref.row.unsupported
+    return "no row of the mapping tables says what it becomes"
+
+
+def unresolved(ctx: FileContext, node: ast.AST, ref: Reference, why: str = "", kind: str = "chain") -> None:
+    """Note that a reference stays without counterpart."""
+    ctx.find(node, UNRESOLVED, "error", f"{ref.name}: {why or reason(ref)}", ref.name, "unresolved")
+    ctx.count(node, kind, "unresolved")
+
+
+def placeholder(ctx: FileContext, name: str) -> cst.BaseExpression:
+    """The expression that raises, on use, an error which names what is missing."""
+    owner, _, last = name.rpartition(".")
+    ctx.need("_backend")
+    return cst.parse_expression(f'{ctx.root("_backend")}.unavailable("{owner}", "{last}")')
+
+
+def with_parens(old: cst.BaseExpression, new: cst.BaseExpression) -> cst.BaseExpression:
+    """The new expression inside the parentheses that the old one stood in."""
+    if not old.lpar:
+        return new
+    return new.with_changes(lpar=[*old.lpar, *new.lpar], rpar=[*new.rpar, *old.rpar])

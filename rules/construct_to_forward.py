@@ -1,0 +1,99 @@
+"""`construct` of a Cell becomes `forward` of a module, and `step` of an optimizer.
+
+Only in classes that are Cells through any chain of project classes, or that a Cell inherits from; the calls
+by name follow their receiver (`super().construct`, `self.block.construct`, `getattr(net, "construct")`).
+
+    class Net(nn.Cell):
+        def construct(self, x): return super().construct(x)
+
+    class Net(_backend.nn.Module):
+        def forward(self, x): return super().forward(x)
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from ms2torch.context import FileContext
+from ms2torch.infer import class_kind
+from ms2torch.rule import Edit, rule
+
+METHODS = {"Module": "forward", "Optimizer": "step"}
+WORD = "construct"
+
+
+@rule("MS101", ast.FunctionDef, ast.AsyncFunctionDef)
+def look_definition(node: ast.AST, ctx: FileContext) -> Edit | None:
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    owner = ctx.parents.get(node)
+    if node.name != WORD or not isinstance(owner, ast.ClassDef) or ctx.is_guarded(node):
+        return None
+    new_name = METHODS.get(ctx.kind_of_class(owner) or "")
+    if new_name is None:
+        return None
+    ctx.count(node, "site", "converted")
+    return lambda old, new: new.with_changes(name=cst.Name(new_name))
+
+
+@rule("MS101", ast.Attribute)
+def look_use(node: ast.AST, ctx: FileContext) -> Edit | None:
+    assert isinstance(node, ast.Attribute)
+    if node.attr != WORD or ctx.is_guarded(node) or ctx.reference(node) is not None:
+        return None
+    new_name = _method(node.value, ctx)
+    if new_name is None:
+        if ctx.names_mindspore and ctx.type_of(node.value) is None and not _is_plain_self(node.value, ctx):
+            message = "construct of a receiver of unknown type: write forward if it is a module"
+            ctx.find(node, "MS101", "warning", message, state="unresolved")
+            ctx.count(node, "site", "unresolved")
+        return None
+    ctx.count(node, "site", "converted")
+    return lambda old, new: new.with_changes(attr=cst.Name(new_name))
+
+
+@rule("MS101", ast.Call)
+def look_dynamic(node: ast.AST, ctx: FileContext) -> Edit | None:
+    assert isinstance(node, ast.Call)
+    if not (isinstance(node.func, ast.Name) and node.func.id in ("getattr", "setattr", "hasattr")):
+        return None
+    if len(node.args) < 2 or not (isinstance(node.args[1], ast.Constant) and node.args[1].value == WORD):
+        return None
+    new_name = _method(node.args[0], ctx)
+    if new_name is None:
+        if ctx.names_mindspore and ctx.type_of(node.args[0]) is None:
+            message = "construct by name on a receiver of unknown type: write forward if it is a module"
+            ctx.find(node, "MS101", "warning", message, state="unresolved")
+        return None
+
+    def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(new, cst.Call)
+        args = list(new.args)
+        args[1] = args[1].with_changes(value=cst.SimpleString(f'"{new_name}"'))
+        return new.with_changes(args=args)
+
+    return edit
+
+
+def _is_plain_self(node: ast.expr, ctx: FileContext) -> bool:
+    """Whether a receiver is `self` or `super()` of a class that is no Cell."""
+    is_super = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    return is_super or (isinstance(node, ast.Name) and node.id in ("self", "cls"))
+
+
+def _method(receiver: ast.expr, ctx: FileContext) -> str | None:
+    """What `construct` of a receiver is called now; None where it is no module or unknown."""
+    if _is_plain_self(receiver, ctx):
+        owner = next(ctx.enclosing(receiver, ast.ClassDef), None)
+        return METHODS.get((ctx.kind_of_class(owner) if isinstance(owner, ast.ClassDef) else None) or "")
+    name = ctx.resolve(receiver)
+    if name is not None:
+        return METHODS.get(class_kind(name, ctx.index, ctx.tables) or "")
+    found = ctx.type_of(receiver)
+    if found is None:
+        return None
+    head = found.head
+    if head.startswith("class:"):
+        head = class_kind(head[6:], ctx.index, ctx.tables) or ""
+    return METHODS.get(head)

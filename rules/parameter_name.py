@@ -1,0 +1,79 @@
+"""`.name` of a parameter: torch's `Tensor.name` is None and cannot be written, so the port keeps `_mf_name`.
+
+Reads go through `_backend.param_name`, which gives other objects their own `.name`; so do writes to a
+receiver of unknown type.
+
+    p.name = "w"; print(p.name)
+    p._mf_name = "w"; print(_backend.param_name(p))
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from ms2torch import calls
+from ms2torch.context import FileContext
+from ms2torch.rule import Edit, rule
+from ms2torch.rules._api import with_parens
+from ms2torch.types import TENSORS
+
+UNKNOWN, TENSOR, OTHER = "unknown", "tensor", "other"
+
+
+@rule("MS106", ast.Attribute)
+def look_read(node: ast.AST, ctx: FileContext) -> Edit | None:
+    assert isinstance(node, ast.Attribute)
+    if node.attr != "name" or ctx.resolve(node) is not None or ctx.is_guarded(node):
+        return None
+    kind = _kind(node.value, ctx)
+    if kind == OTHER:
+        return None
+    if isinstance(node.ctx, ast.Store):
+        if kind == UNKNOWN:
+            return None  # the statement is rewritten
+        ctx.count(node, "site", "converted")
+        return lambda old, new: new.with_changes(attr=cst.Name("_mf_name"))
+    ctx.count(node, "site", "adapted")
+
+    def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(new, cst.Attribute)
+        return with_parens(new, cst.Call(ctx.target("_backend.param_name"), [cst.Arg(calls.bare(new.value))]))
+
+    return edit
+
+
+@rule("MS106", ast.Assign)
+def look_write(node: ast.AST, ctx: FileContext) -> Edit | None:
+    assert isinstance(node, ast.Assign)
+    target = node.targets[0]
+    if len(node.targets) != 1 or not isinstance(target, ast.Attribute) or target.attr != "name":
+        return None
+    if _kind(target.value, ctx) != UNKNOWN or ctx.is_guarded(node):
+        return None
+    ctx.count(target, "site", "adapted")
+
+    def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(new, cst.Assign)
+        place = new.targets[0].target
+        assert isinstance(place, cst.Attribute)
+        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+        args = [cst.Arg(calls.bare(place.value), comma=comma), cst.Arg(calls.bare(new.value))]
+        return cst.Expr(cst.Call(ctx.target("_backend.set_param_name"), args), semicolon=new.semicolon)
+
+    return edit
+
+
+def _kind(receiver: ast.expr, ctx: FileContext) -> str:
+    """Whether a receiver is a tensor, certainly something else, or unknown."""
+    if isinstance(receiver, ast.Name) and receiver.id in ("self", "cls"):
+        owner = next(ctx.enclosing(receiver, ast.ClassDef), None)
+        kind = ctx.kind_of_class(owner) if isinstance(owner, ast.ClassDef) else None
+        return TENSOR if kind in TENSORS else OTHER
+    if ctx.resolve(receiver) is not None:
+        return OTHER
+    found = ctx.type_of(receiver)
+    if found is not None:
+        return TENSOR if found.head in TENSORS else OTHER
+    return UNKNOWN if ctx.names_mindspore else OTHER
