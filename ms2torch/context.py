@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -17,6 +19,12 @@ from ms2torch.scopes import Binding, Scope
 from ms2torch.tables import PACKAGES, Row, Tables
 from ms2torch.types import Type
 
+if TYPE_CHECKING:
+    from ms2torch.uses import Uses
+
+ROOTS = frozenset(("torch", "_backend", "numpy", "math"))
+# A root at the head of a dotted name inside a target or template.
+ROOT = re.compile(r"(?<![\w.])(torch|_backend|numpy|math)(?=\.)")
 # The states that a reference or site can end in.
 STATES = ("converted", "adapted", "grafted", "guarded", "unresolved")
 
@@ -28,6 +36,18 @@ class Reference:
     name: str
     row: Row | None
     rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """What the plan says of one file."""
+
+    package: str = ""  # the package that relative imports start from
+    backend: str = "_backend"  # dotted name of the `_backend` package; "_backend" beside a script
+    legacy: frozenset[str] = frozenset()  # modules that stay MindSpore code, imported under a guard
+    guarded: frozenset[str] = frozenset()  # names of top-level definitions of this file that stay so
+    exported: frozenset[str] = frozenset()  # names that other files import from this one
+    names_mindspore: bool = True  # whether the file's text names a MindSpore package
 
 
 @dataclass(slots=True)
@@ -50,11 +70,12 @@ class FileContext:
         reads: dict[ast.AST, Scope],
         tables: Tables,
         index: Index,
-        backend: str,
-        legacy: frozenset[str] = frozenset(),
+        options: FileOptions,
     ) -> None:
         self.path = path
         self.module = module
+        self.package = options.package
+        self.options = options
         self.tree = tree
         self.parents = order.parents
         self.nodes = order.nodes
@@ -62,12 +83,9 @@ class FileContext:
         self.reads = reads
         self.tables = tables
         self.index = index
-        self.backend = backend  # dotted name of the `_backend` package; "_backend" beside a script
-        self.legacy = legacy  # modules that stay MindSpore code and are imported under a guard
         self.needs = Needs()
         self.findings: list[Finding] = []
         self.states: dict[tuple[int, int, str], str] = {}  # (line, column, kind) -> state
-        self.kept: dict[ast.AST, str] = {}  # import statement alias -> target it is imported from now
         self._names: dict[ast.AST, str | None] = {}
         self.types = Inference(tables, index, module, scopes, self.scope_of, self.parents, self.resolve)
 
@@ -114,10 +132,32 @@ class FileContext:
         self._names[node] = found
         return found
 
+    @property
+    def names_mindspore(self) -> bool:
+        """Whether the file's text names a MindSpore package: else only unique names are touched."""
+        return self.options.names_mindspore
+
     @functools.cached_property
-    def is_library(self) -> bool:
-        """Whether the file belongs to a package (so that `_backend` has a dotted home)."""
-        return "." in self.backend
+    def uses(self) -> Uses:
+        """How the file uses each MindSpore name that it imports."""
+        from ms2torch.uses import Uses
+
+        return Uses(self, self.options.exported)
+
+    @functools.cached_property
+    def _guarded(self) -> frozenset[ast.AST]:
+        found: set[ast.AST] = set()
+        for node in self.tree.body:
+            if getattr(node, "name", None) in self.options.guarded or self._is_guard(node):
+                found.update(ast.walk(node))
+        return frozenset(found)
+
+    def _is_guard(self, node: ast.stmt) -> bool:
+        return isinstance(node, ast.If) and ast.unparse(node.test).endswith("_backend.HAS_MINDSPORE")
+
+    def is_guarded(self, node: ast.AST) -> bool:
+        """Whether a node belongs to code that runs only where MindSpore is asked for."""
+        return bool(self._guarded) and node in self._guarded
 
     def reference(self, node: ast.AST) -> Reference | None:
         """The MindSpore reference that a longest dotted chain is, or None."""
@@ -197,15 +237,81 @@ class FileContext:
             outer = self.parents.get(outer)
 
     def target(self, dotted: str) -> cst.BaseExpression:
-        """The expression for a target such as `torch.nn.functional.relu` or `_backend.ops.cast`; notes the import."""
+        """The expression for a target such as `torch.nn.functional.relu`; notes the import that it needs."""
         self.need(dotted)
-        return cst.parse_expression(dotted)
+        return cst.parse_expression(self.localised(dotted))
 
     def need(self, dotted: str) -> None:
-        """Note that the file refers to a target by its dotted name."""
-        root = dotted.partition(".")[0]
-        if root in ("torch", "_backend", "numpy", "math"):
-            self.needs.modules.add(root)
+        """Note which of `torch`, `_backend` and the like a target or template refers to."""
+        self.needs.modules.update(ROOT.findall(dotted))
+
+    def localised(self, dotted: str) -> str:
+        """A target or template with its roots spelled as this file imports them."""
+        return ROOT.sub(lambda match: self.root(match.group(1)), dotted)
+
+    @functools.cached_property
+    def _taken(self) -> frozenset[str]:
+        """Roots that the file itself binds to something else."""
+        taken: set[str] = set()
+        for scope in self.scopes.values():
+            for name in ROOTS & scope.names.keys():
+                homes = (name, f"{self.options.backend}")
+                if any(b.kind != "import" or b.target not in homes for b in scope.names[name]):
+                    taken.add(name)
+        return frozenset(taken)
+
+    def root(self, name: str) -> str:
+        """The local name of `torch` or `_backend` here: another one where the file uses the name itself."""
+        return f"_ms_{name.strip('_')}" if name in self._taken else name
+
+    def spell_import(self, target: str) -> str:
+        """A target as an import statement names it: `_backend` by its dotted home."""
+        head, _, rest = target.partition(".")
+        return f"{self.options.backend}.{rest}" if head == "_backend" else target
+
+    def root_imports(self) -> list[str]:
+        """Import lines for the roots that the rewritten file needs and does not import yet."""
+        lines: list[str] = []
+        module_names = self.scopes[self.tree].names
+        for name in sorted(self.needs.modules - {"_backend"}):
+            here = self.root(name)
+            if here != name:
+                lines.append(f"import {name} as {here}")
+            elif not any(_at_top(b, self.tree) for b in module_names.get(name, ())):
+                lines.append(f"import {name}")
+        if "_backend" in self.needs.modules:
+            home, _, _ = self.options.backend.rpartition(".")
+            here = self.root("_backend")
+            alias = "" if here == "_backend" else f" as {here}"
+            if here != "_backend" or not module_names.get("_backend"):
+                lines.append(f"from {home} import _backend{alias}" if home else f"import _backend{alias}")
+        return lines
+
+    def member_row(self, node: ast.Attribute) -> Row | None:
+        """The row of a method or attribute read from a receiver, None where it must be left alone."""
+        owner = self.type_of(node.value)
+        if owner is None:
+            return self._unknown_row(node)
+        if owner.foreign or owner.head.startswith("class:") and self._defines(owner.head[6:], node.attr):
+            return None
+        return self.types.member(owner, node.attr)
+
+    def _unknown_row(self, node: ast.Attribute) -> Row | None:
+        if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "super":
+            return None
+        row = self.tables.unique.get(node.attr)
+        if row is not None or not self.names_mindspore:
+            return row
+        row = self.tables.method("mindspore.Tensor", node.attr)
+        # Such an adapter hands a receiver that is no tensor to the receiver's own method.
+        return row if row is not None and (row.to or "").startswith("_backend.tensor.") else None
+
+    def _defines(self, full: str, name: str) -> bool:
+        info = self.index.find_class(full)
+        if info is None:
+            return False
+        chain = [info, *(c for b in self.index.ancestors(info) if (c := self.index.find_class(b)))]
+        return any(name in c.methods for c in chain)
 
     def find(self, node: ast.AST, code: str, severity: Severity, message: str, name: str = "", state: str = "") -> None:
         """Leave a finding at a node."""
@@ -222,3 +328,7 @@ def _preferred(targets: set[str]) -> str | None:
     """Of several imports of one name, the MindSpore one if all lead into it; else nothing certain."""
     roots = {target.partition(".")[0] for target in targets}
     return min(targets) if roots <= set(PACKAGES) else None
+
+
+def _at_top(binding: Binding, tree: ast.Module) -> bool:
+    return binding.kind == "import" and binding.node in tree.body

@@ -103,7 +103,8 @@ class Transform(cst.CSTTransformer):
         self.lines: list[cst.BaseStatement] = []
         self.has_lines = False
         self.gone: set[int] = set()  # top-level lines that became nothing
-        self._keep: list[cst.CSTNode] = []  # keeps ids in `gone` and `labels` valid
+        self.changed: set[int] = set()  # statements with an edit in them, as they are now
+        self._keep: list[cst.CSTNode] = []  # keeps the ids in `gone` and `changed` valid
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         kind = type(node)
@@ -169,12 +170,23 @@ class Transform(cst.CSTTransformer):
                 return cst.RemoveFromParent()  # type: ignore[return-value]
             updated_node = result
         if isinstance(updated_node, cst.SimpleStatementLine):
+            assert isinstance(original_node, cst.SimpleStatementLine)
+            if len(original_node.body) == len(updated_node.body) and all(
+                a is b for a, b in zip(original_node.body, updated_node.body, strict=True)
+            ):
+                return original_node
             return self._line(updated_node)
+        if isinstance(updated_node, cst.BaseCompoundStatement) and updated_node is not original_node:
+            self._mark(updated_node)
         if isinstance(updated_node, cst.SimpleStatementSuite):
             return self._suite(updated_node)
         if isinstance(updated_node, cst.IndentedBlock):
             return self._block(updated_node)
         return updated_node
+
+    def _mark(self, *statements: cst.CSTNode) -> None:
+        self._keep.extend(statements)
+        self.changed.update(id(statement) for statement in statements)
 
     def _taken(self) -> list[cst.BaseStatement]:
         taken, self.lines, self.has_lines = self.lines, [], False
@@ -182,15 +194,19 @@ class Transform(cst.CSTTransformer):
 
     def _line(self, line: cst.SimpleStatementLine) -> cst.CSTNode:
         if not self.has_lines:
+            self._mark(line)
             return line
         new = self._taken()
         if line.body:
-            return cst.FlattenSentinel([*_headed(new, line.leading_lines), line.with_changes(leading_lines=())])  # type: ignore[return-value]
+            both = _headed([*new, line.with_changes(leading_lines=())], line.leading_lines)
+            self._mark(*both)
+            return cst.FlattenSentinel(both)  # type: ignore[return-value]
         if new:
             made = _headed(new, line.leading_lines)
             last = made[-1]
             if line.trailing_whitespace.comment is not None and isinstance(last, cst.SimpleStatementLine):
                 made[-1] = last.with_changes(trailing_whitespace=line.trailing_whitespace)
+            self._mark(*made)
             return cst.FlattenSentinel(made)  # type: ignore[return-value]
         # An empty line marks the place until its block has seen to its comments.
         self._keep.append(line)
