@@ -45,7 +45,8 @@ class FileOptions:
     package: str = ""  # the package that relative imports start from
     backend: str = "_backend"  # dotted name of the `_backend` package; "_backend" beside a script
     legacy: frozenset[str] = frozenset()  # modules that stay MindSpore code, imported under a guard
-    guarded: frozenset[str] = frozenset()  # names of top-level definitions of this file that stay so
+    guarded: frozenset[str] = frozenset()  # top-level definitions of this file that stay MindSpore code
+    grafted: frozenset[str] = frozenset()  # definitions ("Class.method" too) that an overlay replaces
     exported: frozenset[str] = frozenset()  # names that other files import from this one
     names_mindspore: bool = True  # whether the file's text names a MindSpore package
 
@@ -145,19 +146,32 @@ class FileContext:
         return Uses(self, self.options.exported)
 
     @functools.cached_property
-    def _guarded(self) -> frozenset[ast.AST]:
-        found: set[ast.AST] = set()
+    def _settled(self) -> dict[ast.AST, str]:
+        found: dict[ast.AST, str] = {}
         for node in self.tree.body:
-            if getattr(node, "name", None) in self.options.guarded or self._is_guard(node):
-                found.update(ast.walk(node))
-        return frozenset(found)
+            name = getattr(node, "name", None)
+            if name in self.options.guarded or self._is_guard(node):
+                found.update(dict.fromkeys(ast.walk(node), "guarded"))
+            if name in self.options.grafted:
+                found.update(dict.fromkeys(ast.walk(node), "grafted"))
+            for inner in node.body if isinstance(node, ast.ClassDef) else ():
+                if f"{name}.{getattr(inner, 'name', '')}" in self.options.grafted:
+                    found.update(dict.fromkeys(ast.walk(inner), "grafted"))
+        return found
 
     def _is_guard(self, node: ast.stmt) -> bool:
         return isinstance(node, ast.If) and ast.unparse(node.test).endswith("_backend.HAS_MINDSPORE")
 
-    def is_guarded(self, node: ast.AST) -> bool:
-        """Whether a node belongs to code that runs only where MindSpore is asked for."""
-        return bool(self._guarded) and node in self._guarded
+    def settled(self, node: ast.AST) -> str | None:
+        """"guarded" or "grafted" for a node that no rule may touch: the guard or an overlay answers for it."""
+        return self._settled.get(node)
+
+    @functools.cached_property
+    def free_names(self) -> frozenset[str]:
+        """Names that the file reads but binds nowhere."""
+        return frozenset(
+            node.id for node in self.nodes if isinstance(node, ast.Name) and self.scope_of(node).lookup(node.id) is None
+        )
 
     def reference(self, node: ast.AST) -> Reference | None:
         """The MindSpore reference that a longest dotted chain is, or None."""

@@ -245,11 +245,11 @@ class Index:
         return self._mixins.get(full, set())
 
 
-def build(files: Iterable[tuple[SourceFile, ast.Module]]) -> Index:
-    """The index of parsed files; paths are relative to the import root."""
+def build(files: Iterable[tuple[SourceFile, ast.Module, str]]) -> Index:
+    """The index of parsed files, each with its module's name."""
     modules: dict[str, ModuleInfo] = {}
     by_path: dict[str, ModuleInfo] = {}
-    for file, tree in files:
-        info = scan(module_name(file.path), file.path, tree)
-        modules[info.name] = by_path[file.path] = info
+    for file, tree, name in files:
+        info = scan(name, file.path, tree)
+        modules[name] = by_path[file.path] = info
     return Index(modules, by_path)

@@ -22,6 +22,7 @@ class Use:
     binding: Binding
     local: str
     chains: list[ast.expr] = field(default_factory=list)
+    guarded: bool = False  # also used by code that needs MindSpore itself
     kept: str | None = None  # target that the local name is imported from in the port
     exported: bool = False
 
@@ -65,7 +66,11 @@ class Uses:
                 use = self.by_key.get((id(binding.node), node.id)) if binding.kind == "import" else None
                 if use is not None:
                     chain = self._longest(node)
-                    use.chains.append(chain)
+                    settled = context.settled(chain)
+                    if settled is None:
+                        use.chains.append(chain)
+                    elif settled == "guarded":
+                        use.guarded = True
                     self._of_chain[chain] = use
 
     def _leads_out(self, binding: Binding) -> bool:

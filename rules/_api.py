@@ -55,7 +55,7 @@ def unresolved(ctx: FileContext, node: ast.AST, ref: Reference, why: str = "", k
 def placeholder(ctx: FileContext, name: str) -> cst.BaseExpression:
     """The expression that raises, on use, an error which names what is missing."""
     owner, _, last = name.rpartition(".")
-    ctx.need("_backend")
+    ctx.need("_backend.unavailable")
     return cst.parse_expression(f'{ctx.root("_backend")}.unavailable("{owner}", "{last}")')
 
 

@@ -25,8 +25,8 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     ref = ctx.reference(node.func)
     if ref is None:
         return None
-    if ctx.is_guarded(node):
-        ctx.count(node.func, "chain", "guarded")
+    if settled := ctx.settled(node):
+        ctx.count(node.func, "chain", settled)
         return None
     row = ref.row
     if row is None or row.unsupported or (spelled(ref, "call") is None and row.call is None):

@@ -30,8 +30,8 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     role = ctx.role(node)
     if role == "call":
         return None
-    if ctx.is_guarded(node):
-        ctx.count(node, "chain", "guarded")
+    if settled := ctx.settled(node):
+        ctx.count(node, "chain", settled)
         return None
     target = spelled(ref, role)
     use = ctx.uses.of(node)

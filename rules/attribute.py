@@ -21,7 +21,7 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.Attribute)
     parent = ctx.parents.get(node)
     called = isinstance(parent, ast.Call) and parent.func is node
-    if node.attr == "name" or ctx.resolve(node) is not None or ctx.is_guarded(node):
+    if node.attr == "name" or ctx.resolve(node) is not None or ctx.settled(node):
         return None
     row = ctx.member_row(node)
     if row is None or called:

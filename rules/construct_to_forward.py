@@ -28,7 +28,7 @@ WORD = "construct"
 def look_definition(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     owner = ctx.parents.get(node)
-    if node.name != WORD or not isinstance(owner, ast.ClassDef) or ctx.is_guarded(node):
+    if node.name != WORD or not isinstance(owner, ast.ClassDef) or ctx.settled(node):
         return None
     new_name = METHODS.get(ctx.kind_of_class(owner) or "")
     if new_name is None:
@@ -40,7 +40,7 @@ def look_definition(node: ast.AST, ctx: FileContext) -> Edit | None:
 @rule("MS101", ast.Attribute)
 def look_use(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.Attribute)
-    if node.attr != WORD or ctx.is_guarded(node) or ctx.reference(node) is not None:
+    if node.attr != WORD or ctx.settled(node) or ctx.reference(node) is not None:
         return None
     new_name = _method(node.value, ctx)
     if new_name is None:

@@ -28,15 +28,16 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     ours = [a for a in node.names if (module or a.name).partition(".")[0] in PACKAGES]
     if not ours:
         return None
-    if ctx.is_guarded(node):
+    if settled := ctx.settled(node):
         for alias in ours:
-            ctx.count(alias, "alias", "guarded")
+            ctx.count(alias, "alias", settled)
         return None
     if any(alias.name == "*" for alias in ours):
         ctx.find(node, UNRESOLVED, "error", f"from {module} import *: which names it brings cannot be known", module)
         ctx.count(ours[0], "alias", "unresolved")
         return None
     made = [line for alias in ours for line in _lines(node, alias, module, ctx)]
+    made += [("guarded", ast.unparse(_only(node, alias)), "") for alias in ours if _is_guarded(node, alias, module, ctx)]
     if _falls_back(node, ctx) and any(line[0] == "missing" for line in made):
         missing = next(line for line in made if line[0] == "missing")
         statements: list[cst.BaseStatement] = [_statement(f'raise ImportError("{missing[1]} has no torch counterpart")')]
@@ -97,12 +98,30 @@ def _merged(made: list[tuple[str, str, str]], ctx: FileContext) -> list[cst.Base
         if len(line) > 100:
             line = f"from {home} import (\n    " + ",\n    ".join(names) + ",\n)"
         statements.append(_statement(line))
+    guarded = [target for kind, target, _ in made if kind == "guarded"]
+    if guarded:
+        ctx.need("_backend.HAS_MINDSPORE")
+        lines = "".join(f"    {line}\n" for line in guarded)
+        statements.append(_statement(ctx.localised("if _backend.HAS_MINDSPORE:\n") + lines))
     for kind, target, local in made:
         if kind == "missing":
             owner, _, last = target.rpartition(".")
-            ctx.need("_backend")
+            ctx.need("_backend.unavailable")
             statements.append(_statement(f'{local} = {ctx.root("_backend")}.unavailable("{owner}", "{last}")'))
     return statements
+
+
+def _only(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> ast.stmt:
+    """The statement with one of its names."""
+    if isinstance(node, ast.Import):
+        return ast.Import([alias])
+    return ast.ImportFrom(node.module, [alias], node.level)
+
+
+def _is_guarded(node: ast.AST, alias: ast.alias, module: str, ctx: FileContext) -> bool:
+    local = alias.asname or (alias.name if module else alias.name.partition(".")[0])
+    use = ctx.uses.by_key.get((id(node), local))
+    return use is not None and use.guarded
 
 
 def _statement(code: str) -> cst.BaseStatement:

@@ -24,7 +24,7 @@ from ms2torch.tables import Row
 def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.Call)
     func = node.func
-    if not isinstance(func, ast.Attribute) or ctx.resolve(func) is not None or ctx.is_guarded(node):
+    if not isinstance(func, ast.Attribute) or ctx.resolve(func) is not None or ctx.settled(node):
         return None
     row = ctx.member_row(func)
     if row is None or row.attr:

@@ -25,7 +25,7 @@ UNKNOWN, TENSOR, OTHER = "unknown", "tensor", "other"
 @rule("MS106", ast.Attribute)
 def look_read(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.Attribute)
-    if node.attr != "name" or ctx.resolve(node) is not None or ctx.is_guarded(node):
+    if node.attr != "name" or ctx.resolve(node) is not None or ctx.settled(node):
         return None
     kind = _kind(node.value, ctx)
     if kind == OTHER:
@@ -50,7 +50,7 @@ def look_write(node: ast.AST, ctx: FileContext) -> Edit | None:
     target = node.targets[0]
     if len(node.targets) != 1 or not isinstance(target, ast.Attribute) or target.attr != "name":
         return None
-    if _kind(target.value, ctx) != UNKNOWN or ctx.is_guarded(node):
+    if _kind(target.value, ctx) != UNKNOWN or ctx.settled(node):
         return None
     ctx.count(target, "site", "adapted")
 

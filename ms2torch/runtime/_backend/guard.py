@@ -114,11 +114,13 @@ class _UnavailableModule(types.ModuleType):
         return f"<unavailable module {self.__name__}>"
 
     def __reduce__(self) -> Any:
-        return unavailable_module, (self.__name__,)
+        return unavailable_module, (self.__name__, tuple(self.__dict__.get("__all__", ())))
 
 
 @functools.cache
-def unavailable_module(module: str) -> types.ModuleType:
+def unavailable_module(module: str, exports: tuple[str, ...] = ()) -> types.ModuleType:
     """A placeholder for the module itself (``import a.b as x``): reading a public attribute of it raises
-    :class:`MindSporeRequired`."""
-    return _UnavailableModule(module, _line(module, ""))
+    :class:`MindSporeRequired`. ``exports`` is its ``__all__``, which packages extend their own with."""
+    made = _UnavailableModule(module, _line(module, ""))
+    made.__dict__["__all__"] = list(exports)
+    return made

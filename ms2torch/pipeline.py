@@ -1,0 +1,206 @@
+"""A whole source: indexed, planned, rewritten in parallel, completed with the runtime. Pure but for processes."""
+
+from __future__ import annotations
+
+import ast
+import multiprocessing
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from ms2torch import graft, manifest, plan, requirements, rewrite, tables
+from ms2torch.context import FileOptions
+from ms2torch.index import Index, build
+from ms2torch.model import FileResult, Finding, Progress, RunResult, SourceFile, Tree
+from ms2torch.plan import Place, Plan, Profile
+from ms2torch.tables import PACKAGES, Tables
+
+RUNTIME = Path(__file__).parent / "runtime"
+# Smaller jobs cost more in passing them than they gain.
+CHUNK = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One file to rewrite, with what the plan says of it."""
+
+    file: SourceFile
+    module: str
+    options: FileOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What every job needs; sent to a process once."""
+
+    tables: Tables
+    index: Index
+
+    def run(self, job: Job) -> FileResult:
+        """One file's result."""
+        tree = rewrite.parse(job.file.data)
+        return rewrite.rewrite(job.file, job.module, tree, self.tables, self.index, job.options)
+
+
+_worker: Worker | None = None
+
+
+def _start(worker: Worker) -> None:
+    global _worker
+    _worker = worker
+
+
+def _run(job: Job) -> FileResult:
+    assert _worker is not None
+    return _worker.run(job)
+
+
+def rewrite_tree(tree: Tree, profile: str | Path | None, jobs: int, progress: Progress) -> RunResult:
+    """The port of a source; raises UserError for a bad profile or table."""
+    done = manifest_files(tree)
+    chosen = plan.load_profile(str(profile)) if profile else plan.detect(f.path for f in tree.files)
+    known = tables.load()
+    findings: list[Finding] = []
+    parsed = list(_parsed(tree.files, findings, progress))
+    packages = frozenset(_folder(f.path) for f in tree.files if f.path.rpartition("/")[2] == "__init__.py")
+    places = {f.path: plan.place(f.path, packages, chosen) for f, _ in parsed}
+    index = build((f, t, places[f.path].module) for f, t in parsed)
+    if done is not None:
+        return RunResult(tree.files, tuple(findings), {"references": {}, "sites": {}}, tree.links)
+    fates = plan.make(index, chosen)
+    overlays = graft.read(chosen.name) if chosen is not None else graft.NONE
+    grafted, stale = graft.check(overlays, {f.path: f for f, _ in parsed}, index)
+    findings += stale
+    work = list(_jobs(parsed, places, index, fates, chosen, known, grafted))
+    results = {r.path: r for r in _all(work, Worker(known, index), jobs, progress)}
+    files = [_result(f, results) for f in tree.files]
+    files = [graft.apply(f, grafted.get(f.path)) for f in files]
+    used = {f.path for f in files if b"_backend" in f.data and f.path in results}
+    files = _replace(files, [*_runtime(used, places, chosen), *overlays.added, *_requirements(tree, chosen)])
+    for result in results.values():
+        findings += result.findings
+    return RunResult(tuple(files), tuple(findings), _summary(results.values(), fates, chosen), tree.links)
+
+
+def manifest_files(tree: Tree) -> dict[str, object] | None:
+    """The manifest of a source that is a port already, else None."""
+    found = next((f for f in tree.files if f.path == manifest.PATH), None)
+    return manifest.parse(found.data) if found is not None else None
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _parsed(
+    files: Sequence[SourceFile], findings: list[Finding], progress: Progress
+) -> Iterator[tuple[SourceFile, ast.Module]]:
+    sources = [f for f in files if f.path.endswith(".py")]
+    for i, file in enumerate(sources, 1):
+        progress("index", i, len(sources))
+        try:
+            yield file, rewrite.parse(file.data)
+        except SyntaxError as error:
+            findings.append(rewrite.broken(file.path, error))
+
+
+def _jobs(
+    parsed: Iterable[tuple[SourceFile, ast.Module]],
+    places: dict[str, Place],
+    index: Index,
+    fates: Plan,
+    profile: Profile | None,
+    known: Tables,
+    grafted: dict[str, graft.Grafts],
+) -> Iterator[Job]:
+    names = tuple(name.encode() for name in PACKAGES)
+    unique = tuple(f".{name}".encode() for name in known.unique)
+    for file, _ in parsed:
+        where = places[file.path]
+        if fates.fates.get(where.module) not in ("ported", "verbatim"):
+            continue
+        if profile is not None and file.path in profile.runtime:
+            continue
+        names_mindspore = any(name in file.data for name in names)
+        info = index.by_path[file.path]
+        guards = fates.legacy and any(
+            site.module in fates.legacy or f"{site.module}.{site.name}" in fates.legacy for site in info.imports
+        )
+        cells = b"construct" in file.data
+        if not (names_mindspore or guards or cells or any(name in file.data for name in unique)):
+            continue
+        options = FileOptions(
+            package=where.package,
+            backend=where.backend,
+            legacy=fates.legacy,
+            guarded=frozenset(profile.guarded.get(where.module, ())) if profile else frozenset(),
+            grafted=grafted[file.path].names if file.path in grafted else frozenset(),
+            exported=fates.imported.get(where.module, frozenset()),
+            names_mindspore=names_mindspore,
+        )
+        yield Job(file, where.module, options)
+
+
+def _all(work: list[Job], worker: Worker, jobs: int, progress: Progress) -> Iterator[FileResult]:
+    """Results of all jobs, in processes where that pays."""
+    # Large files first, so that no process is left with one at the end.
+    work.sort(key=lambda job: -len(job.file.data))
+    if jobs == 1 or len(work) <= CHUNK:
+        for i, job in enumerate(work, 1):
+            yield worker.run(job)
+            progress("rewrite", i, len(work))
+        return
+    # Forked workers share the index and tables without a copy; none of our threads runs yet.
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    pool = ProcessPoolExecutor(
+        min(jobs, len(work)), multiprocessing.get_context(method), initializer=_start, initargs=(worker,)
+    )
+    with pool:
+        for i, result in enumerate(pool.map(_run, work, chunksize=CHUNK), 1):
+            yield result
+            progress("rewrite", i, len(work))
+
+
+def _result(file: SourceFile, results: dict[str, FileResult]) -> SourceFile:
+    found = results.get(file.path)
+    if found is None or found.data is None or not found.changed:
+        return file
+    return SourceFile(file.path, found.data, file.mode)
+
+
+def _replace(files: list[SourceFile], new: Iterable[SourceFile]) -> list[SourceFile]:
+    by_path = {f.path: f for f in files} | {f.path: f for f in new}
+    return [by_path[path] for path in sorted(by_path)]
+
+
+def _runtime(used: set[str], places: dict[str, Place], profile: Profile | None) -> Iterator[SourceFile]:
+    """The runtime package, once for each home that a result imports it from."""
+    homes = sorted({plan.backend_folder(path, places[path]) for path in used})
+    for home in homes:
+        for file in sorted((RUNTIME / "_backend").rglob("*.py")):
+            name = file.relative_to(RUNTIME / "_backend").as_posix()
+            yield SourceFile(f"{home}/{name}", file.read_bytes())
+    if profile is not None and homes:
+        for path, name in profile.runtime.items():
+            yield SourceFile(path, (RUNTIME / name).read_bytes())
+
+
+def _requirements(tree: Tree, profile: Profile | None) -> Iterator[SourceFile]:
+    if tree.requires or profile is not None:
+        yield SourceFile(requirements.PATH, requirements.text(tree.requires, tree.name, tree.version).encode())
+
+
+def _summary(results: Iterable[FileResult], fates: Plan, profile: Profile | None) -> dict[str, object]:
+    totals: Counter[str] = Counter()
+    for result in results:
+        totals.update(result.counts)
+    references = {key.partition(".")[2]: n for key, n in sorted(totals.items()) if key.startswith("references.")}
+    sites = {key.partition(".")[2]: n for key, n in sorted(totals.items()) if key.startswith("sites.")}
+    return {
+        "profile": profile.name if profile else "",
+        "modules": dict(sorted(Counter(fates.fates.values()).items())),
+        "references": references | {"total": sum(references.values())},
+        "sites": sites | {"total": sum(sites.values())},
+    }
