@@ -49,7 +49,9 @@ def bind(args: Sequence[cst.Arg], parameters: Sequence[Parameter]) -> Bound | No
             name = plain[at]
             at += 1
         found[name] = arg
-    required = [p.name for p in parameters if p.default is None and p.kind in ("positional", "either", "keyword")]
+    required = [
+        p.name for p in parameters if p.default is None and p.kind in ("positional", "either", "keyword")
+    ]
     return found if all(name in found for name in required) else None
 
 
@@ -166,7 +168,9 @@ def bare(node: cst.BaseExpression) -> cst.BaseExpression:
     return node
 
 
-def values_of(template: str, bound: Bound, parameters: Sequence[Parameter]) -> dict[str, cst.BaseExpression] | None:
+def values_of(
+    template: str, bound: Bound, parameters: Sequence[Parameter]
+) -> dict[str, cst.BaseExpression] | None:
     """Expression for each placeholder, defaults included; None where one has neither argument nor default."""
     made: dict[str, cst.BaseExpression] = {}
     defaults = {p.name: p.default for p in parameters}

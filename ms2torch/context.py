@@ -163,14 +163,16 @@ class FileContext:
         return isinstance(node, ast.If) and ast.unparse(node.test).endswith("_backend.HAS_MINDSPORE")
 
     def settled(self, node: ast.AST) -> str | None:
-        """"guarded" or "grafted" for a node that no rule may touch: the guard or an overlay answers for it."""
+        """ "guarded" or "grafted" for a node that no rule may touch: the guard or an overlay answers for it."""
         return self._settled.get(node)
 
     @functools.cached_property
     def free_names(self) -> frozenset[str]:
         """Names that the file reads but binds nowhere."""
         return frozenset(
-            node.id for node in self.nodes if isinstance(node, ast.Name) and self.scope_of(node).lookup(node.id) is None
+            node.id
+            for node in self.nodes
+            if isinstance(node, ast.Name) and self.scope_of(node).lookup(node.id) is None
         )
 
     def reference(self, node: ast.AST) -> Reference | None:
@@ -219,7 +221,7 @@ class FileContext:
         return self.index.find_class(self.types.class_name(node))
 
     def kind_of_class(self, node: ast.ClassDef) -> str | None:
-        """"Module", "Optimizer", … for a class of this file: by its bases, or by the classes it is mixed into."""
+        """ "Module", "Optimizer", … for a class of this file: by its bases, or by the classes it is mixed into."""
         info = self.class_info(node)
         if info is None or info.node.lineno != node.lineno:
             return self._local_kind(node)
@@ -306,7 +308,7 @@ class FileContext:
         owner = self.type_of(node.value)
         if owner is None:
             return self._unknown_row(node)
-        if owner.foreign or owner.head.startswith("class:") and self._defines(owner.head[6:], node.attr):
+        if owner.foreign or (owner.head.startswith("class:") and self._defines(owner.head[6:], node.attr)):
             return None
         return self.types.member(owner, node.attr)
 
@@ -327,7 +329,9 @@ class FileContext:
         chain = [info, *(c for b in self.index.ancestors(info) if (c := self.index.find_class(b)))]
         return any(name in c.methods for c in chain)
 
-    def find(self, node: ast.AST, code: str, severity: Severity, message: str, name: str = "", state: str = "") -> None:
+    def find(
+        self, node: ast.AST, code: str, severity: Severity, message: str, name: str = "", state: str = ""
+    ) -> None:
         """Leave a finding at a node."""
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
         self.findings.append(Finding(self.path, line, column, code, severity, message, name, state))

@@ -121,7 +121,9 @@ def parse(text: str, where: str) -> Grafts:
             start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
             mark = MARK.match(lines[start - 2]) if start > 1 else None
             if mark is None:
-                raise UserError(f"{where}:{start}: the definition has no line «# ms2torch: replaces NAME, written for …»")
+                raise UserError(
+                    f"{where}:{start}: the definition has no line «# ms2torch: replaces NAME, written for …»"
+                )
             code = "\n".join(lines[start - 1 : node.end_lineno]) + "\n"
             found.append(Graft(mark[1], mark[2], frozenset(mark[3].split()), code))
     return Grafts(tuple(found), tuple(imports))
@@ -136,7 +138,9 @@ def check(
     for path, grafts in overlays.grafts.items():
         file = files.get(path)
         if file is None:
-            stale.append(Finding(path, 0, 0, STALE, "error", "the source has no such file; its overlay is left out"))
+            stale.append(
+                Finding(path, 0, 0, STALE, "error", "the source has no such file; its overlay is left out")
+            )
             continue
         text, _, _ = rewrite.decode(file.data)
         lines = text.splitlines()
@@ -174,7 +178,9 @@ def apply(file: SourceFile, grafts: Grafts | None) -> SourceFile:
     body = list(made.body)
     spot = next((i for i, line in enumerate(body) if _is_plain_import(line)), 0)
     have = set(text.splitlines())
-    new = [cst.parse_statement(code, module.config_for_parsing) for code in grafts.imports if code not in have]
+    new = [
+        cst.parse_statement(code, module.config_for_parsing) for code in grafts.imports if code not in have
+    ]
     if new and hasattr(body[spot], "leading_lines"):
         new[0] = new[0].with_changes(leading_lines=body[spot].leading_lines)
         body[spot] = body[spot].with_changes(leading_lines=())
@@ -186,7 +192,9 @@ def _is_plain_import(line: cst.BaseStatement) -> bool:
     if not isinstance(line, cst.SimpleStatementLine):
         return False
     small = line.body[0]
-    future = isinstance(small, cst.ImportFrom) and cst.Module([]).code_for_node(small).startswith("from __future__")
+    future = isinstance(small, cst.ImportFrom) and cst.Module([]).code_for_node(small).startswith(
+        "from __future__"
+    )
     return isinstance(small, cst.Import | cst.ImportFrom) and not future
 
 
@@ -212,7 +220,9 @@ class _Planter(cst.CSTTransformer):
         self.stack.append(node.name.value)
         return False
 
-    def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.BaseStatement:
+    def leave_FunctionDef(
+        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+    ) -> cst.BaseStatement:
         name = ".".join(self.stack)
         self.stack.pop()
         return self._planted(name, updated_node)
@@ -221,7 +231,11 @@ class _Planter(cst.CSTTransformer):
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
     ) -> cst.BaseStatement:
         small = original_node.body[0] if original_node.body else None
-        if self.stack or not isinstance(small, cst.Assign) or not isinstance(small.targets[0].target, cst.Name):
+        if (
+            self.stack
+            or not isinstance(small, cst.Assign)
+            or not isinstance(small.targets[0].target, cst.Name)
+        ):
             return updated_node
         return self._planted(small.targets[0].target.value, updated_node)
 

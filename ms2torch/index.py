@@ -115,7 +115,9 @@ def _statements(body: Iterable[ast.AST], info: ModuleInfo, nested: bool) -> None
             _statements(node.body, info, nested=True)
         elif isinstance(node, ast.ClassDef):
             if not nested:
-                methods = frozenset(n.name for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+                methods = frozenset(
+                    n.name for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
+                )
                 bases = tuple(name for base in node.bases if (name := dotted(base)))
                 info.classes[node.name] = ClassInfo(info.name, node.name, bases, methods, node)
             _statements(node.body, info, nested=True)

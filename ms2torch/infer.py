@@ -30,7 +30,7 @@ STEP_LIMIT = 40
 
 
 def class_kind(full: str, index: Index, tables: Tables) -> str | None:
-    """"Module", "Optimizer" or another head for a class by its dotted name, through any chain of bases."""
+    """ "Module", "Optimizer" or another head for a class by its dotted name, through any chain of bases."""
     info = index.find_class(full)
     if info is None:
         return foreign_kind(full, tables)
@@ -161,8 +161,16 @@ class Inference:
             return TENSOR
         if inner.head == "str":
             return inner
-        if inner.head == "tuple" and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
-            return inner.args[node.slice.value] if -len(inner.args) <= node.slice.value < len(inner.args) else None
+        if (
+            inner.head == "tuple"
+            and isinstance(node.slice, ast.Constant)
+            and isinstance(node.slice.value, int)
+        ):
+            return (
+                inner.args[node.slice.value]
+                if -len(inner.args) <= node.slice.value < len(inner.args)
+                else None
+            )
         return None if isinstance(node.slice, ast.Slice) else inner.element
 
     def type_Name(self, node: ast.Name) -> Type | None:
@@ -285,13 +293,17 @@ class Inference:
         """The type that an enclosing `if isinstance(x, T):` gives the name, if nothing rebinds it inside."""
         child: ast.AST = node
         outer = self.parents.get(node)
-        while outer is not None and not isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        while outer is not None and not isinstance(
+            outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        ):
             branch = None
-            if isinstance(outer, ast.If) and child in outer.body:
+            if (isinstance(outer, ast.If) and child in outer.body) or (isinstance(outer, ast.IfExp) and child is outer.body):
                 branch = outer.test
-            elif isinstance(outer, ast.IfExp) and child is outer.body:
-                branch = outer.test
-            elif isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And) and child is not outer.values[0]:
+            elif (
+                isinstance(outer, ast.BoolOp)
+                and isinstance(outer.op, ast.And)
+                and child is not outer.values[0]
+            ):
                 branch = outer.values[0]
             if branch is not None:
                 found = self._tested(branch, node.id)
@@ -303,7 +315,9 @@ class Inference:
     def _tested(self, test: ast.expr, name: str) -> Type | None:
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
             return next((t for v in test.values if (t := self._tested(v, name))), None)
-        if not (isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance"):
+        if not (
+            isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance"
+        ):
             return None
         if len(test.args) != 2 or not (isinstance(test.args[0], ast.Name) and test.args[0].id == name):
             return None
@@ -428,7 +442,11 @@ def _foreign_method(owner: Type, name: str) -> Type | None:
 
 
 def _unpack(
-    name: str, target: ast.AST, whole: Type | None, value: ast.expr, type_of: Callable[[ast.expr], Type | None]
+    name: str,
+    target: ast.AST,
+    whole: Type | None,
+    value: ast.expr,
+    type_of: Callable[[ast.expr], Type | None],
 ) -> Type | None:
     """The type of one name of a target that may be a tuple of names."""
     if isinstance(target, ast.Name):
@@ -459,4 +477,6 @@ def _is_ellipsis(node: ast.expr) -> bool:
 
 
 def _rebinds(node: ast.AST, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(node))
+    return any(
+        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(node)
+    )

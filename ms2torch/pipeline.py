@@ -126,7 +126,8 @@ def _jobs(
         names_mindspore = any(name in file.data for name in names)
         info = index.by_path[file.path]
         guards = fates.legacy and any(
-            site.module in fates.legacy or f"{site.module}.{site.name}" in fates.legacy for site in info.imports
+            site.module in fates.legacy or f"{site.module}.{site.name}" in fates.legacy
+            for site in info.imports
         )
         cells = b"construct" in file.data
         if not (names_mindspore or guards or cells or any(name in file.data for name in unique)):
@@ -189,14 +190,18 @@ def _runtime(used: set[str], places: dict[str, Place], profile: Profile | None) 
 
 def _requirements(tree: Tree, profile: Profile | None) -> Iterator[SourceFile]:
     if tree.requires or profile is not None:
-        yield SourceFile(requirements.PATH, requirements.text(tree.requires, tree.name, tree.version).encode())
+        yield SourceFile(
+            requirements.PATH, requirements.text(tree.requires, tree.name, tree.version).encode()
+        )
 
 
 def _summary(results: Iterable[FileResult], fates: Plan, profile: Profile | None) -> dict[str, object]:
     totals: Counter[str] = Counter()
     for result in results:
         totals.update(result.counts)
-    references = {key.partition(".")[2]: n for key, n in sorted(totals.items()) if key.startswith("references.")}
+    references = {
+        key.partition(".")[2]: n for key, n in sorted(totals.items()) if key.startswith("references.")
+    }
     sites = {key.partition(".")[2]: n for key, n in sorted(totals.items()) if key.startswith("sites.")}
     return {
         "profile": profile.name if profile else "",

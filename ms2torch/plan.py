@@ -113,7 +113,9 @@ class Plan:
 
     fates: dict[str, str] = field(default_factory=dict)  # module -> fate
     legacy: frozenset[str] = frozenset()
-    imported: Mapping[str, frozenset[str]] = field(default_factory=dict)  # module -> names others take from it
+    imported: Mapping[str, frozenset[str]] = field(
+        default_factory=dict
+    )  # module -> names others take from it
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:
@@ -132,7 +134,7 @@ def make(index: Index, profile: Profile | None) -> Plan:
     """The plan for a source."""
     plan = Plan(imported=_imported(index))
     if profile is None:
-        plan.fates = {name: "ported" for name in index.modules}
+        plan.fates = dict.fromkeys(index.modules, "ported")
         return plan
     queue = [name for name in index.modules if matches(name, profile.entries)]
     legacy: set[str] = set()

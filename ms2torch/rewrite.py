@@ -20,6 +20,8 @@ from ms2torch.scopes import collect
 from ms2torch.tables import Tables
 from ms2torch.transform import JoinError, Transform
 
+# The kinds of references; everything else that is counted is a site.
+REFERENCES = ("alias", "chain", "string")
 NOT_PARSED = "MS002"
 JOIN_FAULT = "MS003"
 
@@ -52,7 +54,9 @@ def parse(data: bytes) -> ast.Module:
 def broken(path: str, error: SyntaxError) -> Finding:
     """The finding for a file that cannot be parsed; it is copied as it is."""
     message = f"not parsed, left as it is: {error.msg}"
-    return Finding(path, error.lineno or 1, error.offset or 1, NOT_PARSED, "error", message, state="unresolved")
+    return Finding(
+        path, error.lineno or 1, error.offset or 1, NOT_PARSED, "error", message, state="unresolved"
+    )
 
 
 def rewrite(
@@ -76,13 +80,12 @@ def rewrite(
         except (cst.ParserSyntaxError, JoinError, RecursionError) as error:
             message = f"left as it is: {' '.join(str(error).split())[:200]}"
             context.findings = [Finding(file.path, 1, 1, JOIN_FAULT, "error", message, state="unresolved")]
-            context.states = {key: "unresolved" for key in context.states}
+            context.states = dict.fromkeys(context.states, "unresolved")
             data = file.data
-    counts = Counter(context.states.values())
-    sites = Counter(state for (_, _, kind), state in context.states.items() if kind == "site")
-    references = {state: counts[state] - sites[state] for state in counts}
-    found = {f"references.{state}": n for state, n in references.items() if n}
-    found |= {f"sites.{state}": n for state, n in sites.items()}
+    found = Counter(
+        f"{'references' if kind in REFERENCES else 'sites'}.{state}"
+        for (_, _, kind), state in context.states.items()
+    )
     findings = tuple(sorted(set(context.findings)))
     return FileResult(file.path, data, findings, data != file.data, found)
 
@@ -131,15 +134,13 @@ def _is_import(node: cst.BaseStatement) -> bool:
     )
 
 
-def _spot(
-    body: Sequence[cst.BaseStatement], transform: Transform
-) -> int:
+def _spot(body: Sequence[cst.BaseStatement], transform: Transform) -> int:
     """Where the root imports go: before the first changed statement, but inside the leading block of imports."""
     head = 0
     for i, line in enumerate(body):
         if not isinstance(line, cst.SimpleStatementLine) or id(line) in transform.gone:
             break
-        if i == 0 and _is_docstring(line) or _is_future(line):
+        if (i == 0 and _is_docstring(line)) or _is_future(line):
             head = i + 1
         elif not _is_docstring(line):
             break
@@ -165,5 +166,7 @@ def _is_docstring(line: cst.SimpleStatementLine) -> bool:
 def _is_future(line: cst.SimpleStatementLine) -> bool:
     small = line.body[0] if line.body else None
     return (
-        isinstance(small, cst.ImportFrom) and isinstance(small.module, cst.Name) and small.module.value == "__future__"
+        isinstance(small, cst.ImportFrom)
+        and isinstance(small.module, cst.Name)
+        and small.module.value == "__future__"
     )

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-ScopeNode = ast.Module | ast.ClassDef | FunctionNode | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+ScopeNode = (
+    ast.Module | ast.ClassDef | FunctionNode | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, *COMPREHENSIONS)
 
@@ -159,7 +161,9 @@ class _Collector:
             if isinstance(node, ast.Global | ast.Nonlocal):
                 word = "global" if isinstance(node, ast.Global) else "nonlocal"
                 scope.elsewhere.update(dict.fromkeys(node.names, word))
-            elif isinstance(node, ast.stmt | ast.excepthandler | ast.match_case) and not isinstance(node, SCOPES):
+            elif isinstance(node, ast.stmt | ast.excepthandler | ast.match_case) and not isinstance(
+                node, SCOPES
+            ):
                 stack.extend(ast.iter_child_nodes(node))
 
     def comprehension(self, node: ast.AST, scope: Scope) -> None:
@@ -218,7 +222,9 @@ class _Collector:
     def visit_withitem(self, node: ast.withitem, scope: Scope) -> None:
         self.visit(node.context_expr, scope)
         if node.optional_vars:
-            self.target(node.optional_vars, scope, Binding("with", node.optional_vars, value=node.context_expr))
+            self.target(
+                node.optional_vars, scope, Binding("with", node.optional_vars, value=node.context_expr)
+            )
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler, scope: Scope) -> None:
         if node.type:

@@ -214,7 +214,7 @@ def _problem(row: Row) -> str | None:
         if set(fields) - names:
             return f"its call names {', '.join(sorted(set(fields) - names))}, which the signature lacks"
         try:
-            ast.parse(row.call.format_map({name: "x" for name in fields}), mode="eval")
+            ast.parse(row.call.format_map(dict.fromkeys(fields, "x")), mode="eval")
         except (SyntaxError, ValueError):
             return f"{row.call!r} is no expression"
     return None

@@ -147,7 +147,9 @@ class Transform(cst.CSTTransformer):
             raise JoinError(f"LibCST has a {type(node).__name__} more than ast")
         partner = self.nodes[self.at]
         if not isinstance(partner, PARTNERS[type(node)]) or _name(node) != _name(partner):
-            raise JoinError(f"line {getattr(partner, 'lineno', 0)}: {type(node).__name__} against {type(partner).__name__}")
+            raise JoinError(
+                f"line {getattr(partner, 'lineno', 0)}: {type(node).__name__} against {type(partner).__name__}"
+            )
         end = self.ends[self.at]
         if self.before[end] == self.before[self.at]:
             self.at = end
@@ -230,7 +232,9 @@ class Transform(cst.CSTTransformer):
             body = [cst.SimpleStatementLine([cst.Pass()])]
         return block.with_changes(body=body, footer=[*rest, *block.footer])
 
-    def settle(self, body: Sequence[cst.BaseStatement]) -> tuple[list[cst.BaseStatement], list[cst.EmptyLine]]:
+    def settle(
+        self, body: Sequence[cst.BaseStatement]
+    ) -> tuple[list[cst.BaseStatement], list[cst.EmptyLine]]:
         """A block without its emptied lines; their comments move to the statement after them."""
         kept: list[cst.BaseStatement] = []
         carried: list[cst.EmptyLine] = []

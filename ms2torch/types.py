@@ -11,8 +11,10 @@ import ast
 import functools
 from typing import NamedTuple
 
-BUILTINS = frozenset("str int float bool bytes list dict tuple set frozenset None slice range complex".split())
-CONTAINERS = frozenset("list tuple iter set dict".split())
+BUILTINS = frozenset(
+    ["str", "int", "float", "bool", "bytes", "list", "dict", "tuple", "set", "frozenset", "None", "slice", "range", "complex"]
+)
+CONTAINERS = frozenset(["list", "tuple", "iter", "set", "dict"])
 # The MindSpore classes whose method rows a receiver answers to, nearest first.
 OWNERS = {
     "Tensor": ("mindspore.Tensor",),

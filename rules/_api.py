@@ -12,7 +12,11 @@ from ms2torch.uses import target_for
 
 UNRESOLVED = "MS001"
 # `Tensor.add` as a function: where torch keeps the method.
-HOMES = {"mindspore.Tensor": "torch.Tensor", "mindspore.Parameter": "torch.Tensor", "mindspore.nn.Cell": "torch.nn.Module"}
+HOMES = {
+    "mindspore.Tensor": "torch.Tensor",
+    "mindspore.Parameter": "torch.Tensor",
+    "mindspore.nn.Cell": "torch.nn.Module",
+}
 
 
 def spelled(ref: Reference, role: str) -> str | None:
@@ -35,7 +39,7 @@ def spelled(ref: Reference, role: str) -> str | None:
 
 
 def state_of(target: str) -> str:
-    """"adapted" for what goes through `_backend`, else "converted"."""
+    """ "adapted" for what goes through `_backend`, else "converted"."""
     return "adapted" if target.startswith("_backend") else "converted"
 
 

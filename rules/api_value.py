@@ -42,7 +42,13 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         return lambda old, new: with_parens(old, placeholder(ctx, ref.name))  # type: ignore[arg-type]
     ctx.count(node, "chain", state_of(target))
     if role == "store":
-        ctx.find(node, "MS102", "warning", f"assigns to a name of the framework: {ref.name} is now {target}", ref.name)
+        ctx.find(
+            node,
+            "MS102",
+            "warning",
+            f"assigns to a name of the framework: {ref.name} is now {target}",
+            ref.name,
+        )
     if ref.row is not None and ref.row.note and role == "base":
         ctx.find(node, "MS102", "note", f"{ref.name}: {ref.row.note}", ref.name)
     if isinstance(node, ast.Name) and use is not None and use.kept == target:
@@ -53,5 +59,3 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         return with_parens(old, ctx.target(target))
 
     return edit
-
-

@@ -1,7 +1,7 @@
 """A property of a tensor, parameter or module that torch spells otherwise, or a method taken as a value.
 
-    x.size; x.itemsize; mesh.layout
-    _backend.tensor.size(x); x.itemsize; _backend.parallel.layout(mesh)
+x.size; x.itemsize; mesh.layout
+_backend.tensor.size(x); x.itemsize; _backend.parallel.layout(mesh)
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
             return None
     elif not row.attr and not target.startswith("."):
         # A bound method as a value: its adapter would need the receiver.
-        ctx.find(node, "MS105", "warning", f"{row.name} is taken as a value; write a function around it", row.name)
+        ctx.find(
+            node, "MS105", "warning", f"{row.name} is taken as a value; write a function around it", row.name
+        )
         return None
     ctx.count(node, "site", state_of(target))
 

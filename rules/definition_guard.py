@@ -1,11 +1,11 @@
 """A definition that the profile names as graph-mode code stands under the guard, MindSpore and all.
 
-    class GraphNet(nn.Cell): ...
+class GraphNet(nn.Cell): ...
 
-    if _backend.HAS_MINDSPORE:
-        class GraphNet(nn.Cell): ...
-    else:
-        GraphNet = _backend.unavailable("pkg.mod", "GraphNet")
+if _backend.HAS_MINDSPORE:
+    class GraphNet(nn.Cell): ...
+else:
+    GraphNet = _backend.unavailable("pkg.mod", "GraphNet")
 """
 
 from __future__ import annotations

@@ -50,7 +50,9 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         guard = cst.If(
             cst.parse_expression(ctx.localised("_backend.HAS_MINDSPORE")),
             cst.IndentedBlock([_line(inside)]),
-            orelse=cst.Else(cst.IndentedBlock([cst.parse_statement(line) for line in lines])) if lines else None,
+            orelse=cst.Else(cst.IndentedBlock([cst.parse_statement(line) for line in lines]))
+            if lines
+            else None,
         )
         return Lines([guard] if rest is None else [_line(rest), guard])
 
@@ -81,7 +83,9 @@ def _class(local: str, module: str, name: str, ctx: FileContext) -> str:
 
 def _module(local: str | None, name: str, ctx: FileContext) -> str:
     info = ctx.index.modules.get(name)
-    exports = f", {info.exports!r}" if info is not None and info.exports is not None and info.is_package else ""
+    exports = (
+        f", {info.exports!r}" if info is not None and info.exports is not None and info.is_package else ""
+    )
     return ctx.localised(f'{local} = _backend.unavailable_module("{name}"{exports})')
 
 

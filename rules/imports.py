@@ -33,14 +33,26 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
             ctx.count(alias, "alias", settled)
         return None
     if any(alias.name == "*" for alias in ours):
-        ctx.find(node, UNRESOLVED, "error", f"from {module} import *: which names it brings cannot be known", module)
+        ctx.find(
+            node,
+            UNRESOLVED,
+            "error",
+            f"from {module} import *: which names it brings cannot be known",
+            module,
+        )
         ctx.count(ours[0], "alias", "unresolved")
         return None
     made = [line for alias in ours for line in _lines(node, alias, module, ctx)]
-    made += [("guarded", ast.unparse(_only(node, alias)), "") for alias in ours if _is_guarded(node, alias, module, ctx)]
+    made += [
+        ("guarded", ast.unparse(_only(node, alias)), "")
+        for alias in ours
+        if _is_guarded(node, alias, module, ctx)
+    ]
     if _falls_back(node, ctx) and any(line[0] == "missing" for line in made):
         missing = next(line for line in made if line[0] == "missing")
-        statements: list[cst.BaseStatement] = [_statement(f'raise ImportError("{missing[1]} has no torch counterpart")')]
+        statements: list[cst.BaseStatement] = [
+            _statement(f'raise ImportError("{missing[1]} has no torch counterpart")')
+        ]
     else:
         statements = _merged(made, ctx)
     names = {alias.name for alias in ours}
@@ -57,7 +69,9 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     return edit
 
 
-def _lines(node: ast.Import | ast.ImportFrom, alias: ast.alias, module: str, ctx: FileContext) -> list[tuple[str, str, str]]:
+def _lines(
+    node: ast.Import | ast.ImportFrom, alias: ast.alias, module: str, ctx: FileContext
+) -> list[tuple[str, str, str]]:
     """("from", target, local name), ("missing", name, local name) or nothing for one imported name."""
     local = alias.asname or (alias.name if module else alias.name.partition(".")[0])
     full = f"{module}.{alias.name}" if module else alias.name
@@ -107,7 +121,9 @@ def _merged(made: list[tuple[str, str, str]], ctx: FileContext) -> list[cst.Base
         if kind == "missing":
             owner, _, last = target.rpartition(".")
             ctx.need("_backend.unavailable")
-            statements.append(_statement(f'{local} = {ctx.root("_backend")}.unavailable("{owner}", "{last}")'))
+            statements.append(
+                _statement(f'{local} = {ctx.root("_backend")}.unavailable("{owner}", "{last}")')
+            )
     return statements
 
 
