@@ -185,7 +185,8 @@ def apply(file: SourceFile, grafts: Grafts | None) -> SourceFile:
         new[0] = new[0].with_changes(leading_lines=body[spot].leading_lines)
         body[spot] = body[spot].with_changes(leading_lines=())
     body[spot:spot] = new
-    return SourceFile(file.path, mark + made.with_changes(body=body).code.encode(encoding), file.mode)
+    code = rewrite.marked(made.with_changes(body=body).code, module.default_newline)
+    return SourceFile(file.path, mark + code.encode(encoding), file.mode)
 
 
 def _is_plain_import(line: cst.BaseStatement) -> bool:

@@ -20,6 +20,8 @@ from ms2torch.scopes import collect
 from ms2torch.tables import Tables
 from ms2torch.transform import JoinError, Transform
 
+# Apache-2.0 asks for a notice in changed files; it marks generated files too.
+CHANGED = "# Changed by ms2torch: ported from MindSpore to PyTorch."
 # The kinds of references; everything else that is counted is a site.
 REFERENCES = ("alias", "chain", "string")
 NOT_PARSED = "MS002"
@@ -98,8 +100,19 @@ def _edited(data: bytes, context: FileContext, order: object, edits: dict[ast.AS
     if transform.at != len(transform.nodes):
         raise JoinError("LibCST has fewer nodes than ast")
     body = _with_imports(changed, context, transform)
-    result = mark + changed.with_changes(body=body[0], footer=body[1]).code.encode(encoding)
-    return result
+    code = changed.with_changes(body=body[0], footer=body[1]).code
+    return mark + marked(code, module.default_newline).encode(encoding)
+
+
+def marked(code: str, newline: str) -> str:
+    """The text with the line that says it was changed, after the comments at its head (the licence)."""
+    lines = code.splitlines(keepends=True)
+    at = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    if any(CHANGED in line for line in lines[:at]):
+        return code
+    if at and not lines[at - 1].endswith(("\n", "\r")):
+        lines[at - 1] += newline
+    return "".join([*lines[:at], CHANGED + newline, *lines[at:]])
 
 
 def _with_imports(

@@ -230,6 +230,9 @@ class Transform(cst.CSTTransformer):
         body, rest = self.settle(block.body)
         if not body:
             body = [cst.SimpleStatementLine([cst.Pass()])]
+        elif id(block.body[0]) in self.gone and not any(e.comment for e in _head(body[0])):
+            # A blank line that set imports apart from the code says nothing without them.
+            body[0] = body[0].with_changes(leading_lines=())
         return block.with_changes(body=body, footer=[*rest, *block.footer])
 
     def settle(
@@ -253,6 +256,10 @@ class Transform(cst.CSTTransformer):
                 carried = []
             kept.append(line)
         return kept, [e for e in carried if e.comment is not None]
+
+
+def _head(line: cst.BaseStatement) -> Sequence[cst.EmptyLine]:
+    return getattr(line, "leading_lines", ())
 
 
 def _headed(lines: Sequence[cst.BaseStatement], head: Sequence[cst.EmptyLine]) -> list[cst.BaseStatement]:

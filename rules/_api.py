@@ -63,6 +63,11 @@ def placeholder(ctx: FileContext, name: str) -> cst.BaseExpression:
     return cst.parse_expression(f'{ctx.root("_backend")}.unavailable("{owner}", "{last}")')
 
 
+def in_pattern(ctx: FileContext, node: ast.AST) -> bool:
+    """Whether a name stands in a match pattern, where Python allows nothing but a dotted name."""
+    return isinstance(ctx.parents.get(node), ast.MatchClass | ast.MatchValue)
+
+
 def with_parens(old: cst.BaseExpression, new: cst.BaseExpression) -> cst.BaseExpression:
     """The new expression inside the parentheses that the old one stood in."""
     if not old.lpar:

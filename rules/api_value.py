@@ -15,7 +15,7 @@ import libcst as cst
 
 from ms2torch.context import FileContext
 from ms2torch.rule import Edit, rule
-from ms2torch.rules._api import placeholder, spelled, state_of, unresolved, with_parens
+from ms2torch.rules._api import in_pattern, placeholder, spelled, state_of, unresolved, with_parens
 
 
 @rule("MS102", ast.Name, ast.Attribute)
@@ -39,6 +39,8 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         unresolved(ctx, node, ref)
         if isinstance(node, ast.Name) or role == "store":
             return None  # the import statement binds a placeholder
+        if in_pattern(ctx, node):
+            return lambda old, new: ctx.target("_backend.Missing")
         return lambda old, new: with_parens(old, placeholder(ctx, ref.name))  # type: ignore[arg-type]
     ctx.count(node, "chain", state_of(target))
     if role == "store":

@@ -15,7 +15,7 @@ from abc import ABCMeta
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-__all__ = ["HAS_MINDSPORE", "MindSporeRequired", "unavailable", "unavailable_module"]
+__all__ = ["HAS_MINDSPORE", "MindSporeRequired", "Missing", "unavailable", "unavailable_module"]
 
 # Asked for, never probed: a probing guard would import graph-mode code wherever MindSpore happens to be
 # installed, and ``find_spec`` trips import hooks that forbid it.
@@ -124,3 +124,7 @@ def unavailable_module(module: str, exports: tuple[str, ...] = ()) -> types.Modu
     made = _UnavailableModule(module, _line(module, ""))
     made.__dict__["__all__"] = list(exports)
     return made
+
+
+class Missing:
+    """Stands in a ``match`` pattern for a name without counterpart: nothing is or equals it."""
