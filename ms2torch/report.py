@@ -46,7 +46,7 @@ def as_json(totals: Mapping[str, Any], findings: Iterable[Finding]) -> bytes:
 
 
 def check(path: Path, force: bool) -> None:
-    """Refuses, before any work, a place that cannot hold a report, and a file that is none but for `force`."""
+    """Refuses, before any work, a place that cannot hold a report, or without `force` a foreign file."""
     if path.is_dir() or not path.parent.is_dir():
         raise UserError(f"cannot write the report {path}: name a file in a folder that exists")
     if path.is_file() and not force and path.stat().st_size and not path.read_bytes().startswith(_HEAD):

@@ -224,3 +224,42 @@ def test_reader_that_leaves_early(work: Path) -> None:
     process.stdout.close()
     assert b"Traceback" not in process.stderr.read()
     assert process.wait() == 0
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from ms2torch import cli, rename
+from ms2torch.model import RunResult, SourceFile
+def engine(tree, profile, jobs, progress):
+    return RunResult(tuple(SourceFile(f.path, f.data.replace(b"mindspore", b"torch")) for f in tree.files))
+moment = int(sys.argv[1])
+count = [0]
+def dying(function):
+    def wrapped(*args):
+        if count[0] == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+        count[0] += 1
+        return function(*args)
+    return wrapped
+Path.write_bytes = dying(Path.write_bytes)
+rename.into_place = dying(rename.into_place)
+sys.exit(cli.main(["rewrite", "src", "-o", "out"], engine=engine))
+"""
+
+
+@pytest.mark.parametrize("moment", [0, 1, 3, 5, 6])  # before a file, the manifest, the swap
+def test_killed_outright(work: Path, moment: int) -> None:
+    for number in range(4):
+        (work / f"src/m{number}.py").write_text("import mindspore\n")
+    assert run("src", "-o", "out") == 0
+    (work / "src/a.py").write_text("import mindspore\nx = 1\n")
+    before = {path: path.read_bytes() for path in work.rglob("*") if path.is_file()}
+    root = str(Path(cli.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": root}
+    done = subprocess.run([sys.executable, "-c", KILLED, str(moment)], env=environment, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert {path: path.read_bytes() for path in before} == before
+    assert run("src", "-o", "out") == 0
+    assert (work / "out/a.py").read_text() == "import torch\nx = 1\n"
+    assert sorted(os.listdir(work)) == ["odd.py", "out", "src"]

@@ -91,7 +91,7 @@ def test_wheel(checkout: Path, tmp_path: Path) -> None:
 def test_sdist(checkout: Path, tmp_path: Path) -> None:
     archive = build("build_sdist", checkout, tmp_path / "dist")
     with tarfile.open(archive) as tar:
-        tar.extractall(tmp_path)
+        tar.extractall(tmp_path, filter="data")
     source = tmp_path / archive.name.removesuffix(".tar.gz")
     assert (source / "LICENSE").is_file()
     _, files = installed(build("build_wheel", source, tmp_path / "dist"), tmp_path / "site")
