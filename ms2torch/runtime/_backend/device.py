@@ -8,7 +8,7 @@ import importlib.util
 import logging
 import os
 import random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -91,6 +91,18 @@ def device_count() -> int:
 def device_target() -> str:
     """MindSpore's name of the device: ``Ascend``, ``GPU`` or ``CPU``."""
     return _TARGETS[device_type()]
+
+
+class DeviceInfo(NamedTuple):
+    """What :func:`get_current_device` returns."""
+
+    device_target: str
+    device_id: int
+
+
+def get_current_device() -> DeviceInfo:
+    """MindSpore's name of the device and its index. Source: MindSpore 2.10, mindspore.get_current_device."""
+    return DeviceInfo(device_target(), current_device().index or 0)
 
 
 def set_device(

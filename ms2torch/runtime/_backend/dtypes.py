@@ -187,3 +187,11 @@ def get_py_obj_dtype(obj: Any) -> torch.dtype:
 def issubclass_(type_: Any, family: Any) -> bool:
     """Whether a dtype is ``family`` or belongs to it. Source: mindspore.common.dtype.issubclass_."""
     return type_ == family if isinstance(family, torch.dtype) else isinstance(type_, family)
+
+
+def __getattr__(name: str) -> torch.dtype:
+    # MindSpore's dtype module also has these; as module variables they would hide Python's own here.
+    plain = {"bool": torch.bool, "int": torch.int32, "float": torch.float32}
+    if name in plain:
+        return plain[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -209,3 +209,77 @@ class profile:
 
     def __exit__(self, *error: object) -> None:
         self.stop()
+
+
+class Profiler:
+    """The older interface: records from the start (or from ``start()``) to ``stop()`` and writes under
+    ``output_path``. Source: MindSpore 2.10, mindspore.profiler.Profiler.
+
+    Raises NotImplementedError for an argument without a counterpart here.
+    """
+
+    def __init__(
+        self,
+        *,
+        start_profile: bool = True,
+        output_path: str = "./data",
+        profiler_level: ProfilerLevel | None = None,
+        activities: Iterable[ProfilerActivity] | None = None,
+        schedule: Callable[[int], Any] | None = None,
+        on_trace_ready: Callable[[Any], Any] | None = None,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        record_shapes: bool = False,
+        aic_metrics: AicoreMetrics = AicoreMetrics.AiCoreNone,
+        l2_cache: bool = False,
+        mstx: bool = False,
+        **others: Any,
+    ) -> None:
+        asked = sorted(name for name, value in others.items() if value)
+        if asked:
+            raise NotImplementedError(f"Profiler: no counterpart of {', '.join(asked)}")
+        config = _ExperimentalConfig(
+            profiler_level=profiler_level or ProfilerLevel.Level0,
+            aic_metrics=aic_metrics,
+            l2_cache=l2_cache,
+            mstx=mstx,
+        )
+        self._inner = profile(
+            activities=activities,
+            schedule=schedule,
+            on_trace_ready=on_trace_ready or tensorboard_trace_handler(output_path),
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            record_shapes=record_shapes,
+            experimental_config=config,
+        )
+        self._running = False
+        if start_profile:
+            self.start()
+
+    def start(self) -> None:
+        """Begins recording."""
+        self._inner.start()
+        self._running = True
+
+    def step(self) -> None:
+        """Says that a step is over."""
+        self._inner.step()
+
+    def stop(self) -> None:
+        """Ends recording and writes it."""
+        if self._running:
+            self._inner.stop()
+            self._running = False
+
+    def analyse(self, *args: Any, **kwargs: Any) -> None:
+        """Ends recording; the handler has written what there is to analyse."""
+        self.stop()
+
+    def __enter__(self) -> Profiler:
+        if not self._running:
+            self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
