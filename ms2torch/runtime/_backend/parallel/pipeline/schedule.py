@@ -169,6 +169,8 @@ class ScheduleInterleaved1F1B(_Schedule):
     """1F1B with several stages a rank."""
 
     def _compute_order(self) -> dict[int, list[MetaStep]]:
+        if self.real_stage_num == 1:
+            raise NotImplementedError("an interleaved pipeline on one rank")
         return orders.interleaved(self.real_stage_num, self.micro_batch_num, self.n_local_stages)
 
 
