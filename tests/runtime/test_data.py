@@ -352,3 +352,15 @@ def test_synthetic_tokens():
     for sizes in ((0, 5, 5), (5, 1, 5), (5, 5, 0)):
         with pytest.raises(ValueError):
             ds.SyntheticTokens(*sizes)
+
+
+def test_the_global_seed_is_the_pipelines_too(monkeypatch):
+    from ms2torch.runtime._backend import device
+
+    ds.config.set_seed(3)
+    monkeypatch.setattr(device, "_seed", 1234)
+    assert ds.config.get_seed() == 1234
+    assert column(pairs(3, shuffle=True).create_dict_iterator(1, True)) == [1, 2, 0]
+    ds.config.set_seed(4)
+    assert ds.config.get_seed() == 4
+    ds.config._seed = ds.config.UNSEEDED

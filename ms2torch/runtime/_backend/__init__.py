@@ -6,6 +6,7 @@ It imports torch and the standard library only, so that any module may import it
 from . import comm_prims as comm_prims
 from . import communication as communication
 from . import compat as compat
+from . import data as data
 from . import device as device
 from . import distributed as distributed
 from . import dtypes as dtypes

@@ -11,12 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from .. import device
+
 _INT32_MAX = 2147483647
 _UINT32_MAX = 4294967295
 # std::mt19937's default; with it, unseeded shuffles differ from run to run.
 UNSEEDED = 5489
 
 _seed = UNSEEDED
+# The global seed when this module's was set: a later global seed takes over, as in MindSpore.
+_global_seed: int | None = None
 _num_parallel_workers = 1
 _prefetch_size = 16
 _numa_enable = False
@@ -47,24 +51,26 @@ def set_seed(seed: int) -> None:
 
     Raises TypeError for no int, ValueError outside [0, 2**32 - 1].
     """
-    global _seed
+    global _seed, _global_seed
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise TypeError("seed isn't of type int.")
     if not 0 <= seed <= _UINT32_MAX:
         raise ValueError("seed given is not within the required range [0, UINT32_MAX(4294967295)].")
-    _seed = seed
+    _seed, _global_seed = seed, device.get_seed()
     random.seed(seed)
     np.random.seed(seed)
 
 
 def get_seed() -> int:
-    """The seed; 5489 where none was set."""
-    return _seed
+    """The seed set here or by ``set_seed`` of the device; 5489 where none was set."""
+    overall = device.get_seed()
+    return _seed if overall is None or overall == _global_seed else overall
 
 
 def order_seed() -> int:
     """The seed that a new iterator shuffles with: a fresh random one where none was set."""
-    return random.SystemRandom().randint(0, _UINT32_MAX) if _seed == UNSEEDED else _seed
+    seed = get_seed()
+    return random.SystemRandom().randint(0, _UINT32_MAX) if seed == UNSEEDED else seed
 
 
 def set_num_parallel_workers(num: int) -> None:
