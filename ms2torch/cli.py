@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
 from ms2torch import __version__, diff, fetch, report, source, verify, write
@@ -147,16 +148,25 @@ def _print_diff(tree: Tree, result: RunResult) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Progress]:
-    """A bar for each step on a terminal, nothing elsewhere."""
+    """A bar for each step on a terminal, nothing elsewhere.
+
+    Drawn by whoever tells, not by a thread of its own: the engine forks, and a fork beside a thread can hang.
+    """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        tasks = {}
+    shown = console.is_terminal
+    with Bar(*columns, console=console, transient=True, disable=not shown, auto_refresh=False) as bar:
+        tasks: dict[str, TaskID] = {}
+        drawn = 0.0
 
         def tell(step: str, done: int, total: int) -> None:
+            nonlocal drawn
             if step not in tasks:
                 tasks[step] = bar.add_task(step, total=total)
             bar.update(tasks[step], completed=done, total=total)
+            if shown and (done == total or time.monotonic() - drawn > 0.1):
+                bar.refresh()
+                drawn = time.monotonic()
 
         yield tell
 

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,11 @@ from rich.console import Console
 from rich.text import Text
 
 from ms2torch.errors import UserError
-from ms2torch.model import Finding, RunResult, Tree
+from ms2torch.model import Finding, RunResult, Severity, Tree
 
 STATES = ("converted", "adapted", "grafted", "guarded", "unresolved")
 _HEAD = b'{\n "summary": {'
-_SHOWN = 20  # findings printed; the report has all
+_SHOWN = 20  # kinds of finding printed; the report has all places
 
 
 def summary(tree: Tree, result: RunResult) -> dict[str, Any]:
@@ -84,25 +84,36 @@ def show(console: Console, totals: Mapping[str, Any], findings: Iterable[Finding
         counts = totals.get(kind)
         if isinstance(counts, Mapping) and counts:
             console.print(_states(kind, counts), highlight=False, soft_wrap=True)
-    wanted = sorted(finding for finding in findings if finding.severity != "note")
-    for finding in wanted[:_SHOWN]:
-        console.print(_line(finding), soft_wrap=True)
-    if len(wanted) > _SHOWN:
-        console.print(f"… and {len(wanted) - _SHOWN} more; --report FILE.json has them all", highlight=False)
+    grouped: dict[tuple[Severity, str, str], list[Finding]] = {}
+    for finding in sorted(findings):
+        if finding.severity != "note":
+            grouped.setdefault((finding.severity, finding.code, finding.message), []).append(finding)
+    groups = sorted(grouped.values(), key=lambda group: (group[0].severity, -len(group)))
+    for group in groups[:_SHOWN]:
+        console.print(_line(group), soft_wrap=True)
+    if len(groups) > _SHOWN:
+        rest = f"… and {len(groups) - _SHOWN} more kinds of finding"
+        console.print(f"{rest}; --report FILE.json has each place", highlight=False, soft_wrap=True)
 
 
 def _states(kind: str, counts: Mapping[str, int]) -> str:
-    parts = [f"{counts[state]} {state}" for state in STATES if counts.get(state)]
-    parts += [
-        f"{number} {state}" for state, number in sorted(counts.items()) if state not in STATES and number
-    ]
-    return f"{kind}: {sum(counts.values())} = " + " + ".join(parts)
+    """`references: 7 = 4 converted + 3 adapted`; a sum that is off is our own mistake, and said."""
+    states = {state: number for state, number in counts.items() if state != "total" and number}
+    order = [state for state in STATES if state in states] + sorted(states.keys() - set(STATES))
+    text = " + ".join(f"{states[state]} {state}" for state in order)
+    total = counts.get("total", sum(states.values()))
+    known = sum(states.values())
+    missing = "" if known == total else f" ({total - known} in no state: a bug of ms2torch, please report it)"
+    return f"{kind}: {total}" + (f" = {text}" if text else "") + missing
 
 
-def _line(finding: Finding) -> Text:
-    place = f"{finding.path}:{finding.line}" if finding.line else finding.path
-    style = "red" if finding.severity == "error" else "yellow"
-    return Text.assemble(f"{printable(place)}: ", (finding.code, style), f" {finding.message}")
+def _line(group: Sequence[Finding]) -> Text:
+    """The first place of findings that say the same, and how many there are."""
+    first = group[0]
+    place = f"{first.path}:{first.line}" if first.line else first.path
+    style = "red" if first.severity == "error" else "yellow"
+    more = f" ({len(group)} places)" if len(group) > 1 else ""
+    return Text.assemble(f"{printable(place)}: ", (first.code, style), f" {first.message}{more}")
 
 
 def printable(text: str) -> str:
