@@ -111,7 +111,8 @@ class Inference:
     def type_Dict(self, node: ast.Dict) -> Type | None:
         return Type("dict")
 
-    type_DictComp = type_Dict  # type: ignore[assignment]
+    def type_DictComp(self, node: ast.DictComp) -> Type | None:
+        return Type("dict")
 
     def type_Set(self, node: ast.Set) -> Type | None:
         return Type("set")
@@ -256,8 +257,8 @@ class Inference:
                 return join([self.annotation(e) for e in inner])
             if head in ("list", "sequence", "iterable", "iterator", "tuple", "set"):
                 kinds = [self.annotation(e) for e in inner if not _is_ellipsis(e)]
-                name = head if head in ("list", "tuple", "set") else "iter"
-                return Type(name, tuple(k for k in kinds if k) if all(kinds) else ())
+                whole = head if head in ("list", "tuple", "set") else "iter"
+                return Type(whole, tuple(k for k in kinds if k) if all(kinds) else ())
             return Type("dict") if head in ("dict", "mapping") else None
         name = self.resolve(node)
         if name is None:

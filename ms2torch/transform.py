@@ -180,6 +180,8 @@ class Transform(cst.CSTTransformer):
             return self._line(updated_node)
         if isinstance(updated_node, cst.BaseCompoundStatement) and updated_node is not original_node:
             self._mark(updated_node)
+        if isinstance(updated_node, cst.FormattedString) and updated_node is not original_node:
+            return _requoted(updated_node)
         if isinstance(updated_node, cst.SimpleStatementSuite):
             return self._suite(updated_node)
         if isinstance(updated_node, cst.IndentedBlock):
@@ -273,6 +275,28 @@ def _headed(lines: Sequence[cst.BaseStatement], head: Sequence[cst.EmptyLine]) -
     else:
         merged = [*head, *own]
     return [first.with_changes(leading_lines=merged), *lines[1:]]
+
+
+class _Requote(cst.CSTTransformer):
+    def __init__(self, quote: str) -> None:
+        super().__init__()
+        self.quote = quote
+
+    def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
+        other = "'" if self.quote == '"' else '"'
+        text = updated_node.value
+        if self.quote in text and other not in text and "\\" not in text:
+            return updated_node.with_changes(value=text.replace(self.quote, other))
+        return updated_node
+
+
+def _requoted(node: cst.FormattedString) -> cst.FormattedString:
+    """An f-string whose replacement fields use its other quote: before Python 3.12 they may not share one."""
+    if len(node.end) != 1:
+        return node
+    quote = _Requote(node.end)
+    parts = [p if isinstance(p, cst.FormattedStringText) else p.visit(quote) for p in node.parts]
+    return node.with_changes(parts=parts)
 
 
 def _is_text(node: cst.CSTNode) -> bool:
