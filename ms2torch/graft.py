@@ -6,7 +6,8 @@ upstream does not have is added whole. In the others each definition is marked b
     # ms2torch: replaces ParallelDims.build_mesh, written for 1f2e3d4c5b6a 0a9b8c7d6e5f
     def build_mesh(self): ...
 
-The hexadecimal words are the fingerprints of the upstream definition, one for each version that the overlay
+`wraps` keeps upstream's function as `_upstream_NAME` for ours to call; `precedes` and `follows` put ours
+beside it. The hexadecimal words are the fingerprints of the upstream definition, one for each version that the overlay
 was written for. Where upstream's definition has another fingerprint the run says so, and that definition is
 rewritten without the overlay.
 """
@@ -17,7 +18,7 @@ import ast
 import hashlib
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from ms2torch.model import Finding, SourceFile
 
 OVERLAYS = Path(__file__).parent / "rules" / "overlays"
 STALE = "MS201"
-MARK = re.compile(r"# ms2torch: (replaces|follows|precedes) ([\w.]+), written for((?: [0-9a-f]{12})+)\s*$")
+MARK = re.compile(r"# ms2torch: (replaces|wraps|follows|precedes) ([\w.]+), written for((?: [0-9a-f]{12})+)\s*$")
 ADDED = "# ms2torch: new file"
 
 
@@ -173,7 +174,7 @@ def apply(file: SourceFile, grafts: Grafts | None) -> SourceFile:
         return file
     text, encoding, mark = rewrite.decode(file.data)
     module = cst.parse_module(text)
-    planter = _Planter({(g.name, g.verb): g for g in grafts.grafts}, module)
+    planter = _Planter(grafts.grafts, module)
     made = module.visit(planter)
     body = list(made.body)
     spot = next((i for i, line in enumerate(body) if _is_plain_import(line)), 0)
@@ -202,9 +203,11 @@ def _is_plain_import(line: cst.BaseStatement) -> bool:
 class _Planter(cst.CSTTransformer):
     """Replaces definitions by qualified name, or puts others before or after them."""
 
-    def __init__(self, grafts: Mapping[tuple[str, str], Graft], module: cst.Module) -> None:
+    def __init__(self, grafts: Sequence[Graft], module: cst.Module) -> None:
         super().__init__()
-        self.grafts = grafts
+        self.grafts: dict[tuple[str, str], list[Graft]] = {}
+        for graft in grafts:
+            self.grafts.setdefault((graft.name, graft.verb), []).append(graft)
         self.config = module.config_for_parsing
         self.stack: list[str] = []
 
@@ -241,15 +244,21 @@ class _Planter(cst.CSTTransformer):
         return self._planted(small.targets[0].target.value, updated_node)
 
     def _planted(self, name: str, node: cst.BaseStatement) -> cst.BaseStatement:
-        made: list[cst.BaseStatement] = []
-        if before := self.grafts.get((name, "precedes")):
-            made.append(self._parsed(before, node))
-        replaced = self.grafts.get((name, "replaces"))
-        made.append(self._parsed(replaced, node) if replaced else node)
-        if after := self.grafts.get((name, "follows")):
-            made.append(self._parsed(after, node))
+        made = self._parsed(name, "precedes", node)
+        replaced, wrapped = self._parsed(name, "replaces", node), self._parsed(name, "wraps", node)
+        if wrapped:
+            assert isinstance(node, cst.FunctionDef)
+            inner = cst.Name(f"_upstream_{node.name.value.strip('_')}")
+            made += [node.with_changes(name=inner), *wrapped]
+        else:
+            made += replaced or [node]
+        made += self._parsed(name, "follows", node)
         return made[0] if len(made) == 1 else cst.FlattenSentinel(made)  # type: ignore[return-value]
 
-    def _parsed(self, graft: Graft, node: cst.BaseStatement) -> cst.BaseStatement:
-        made = cst.parse_statement(graft.code, self.config)
-        return made.with_changes(leading_lines=getattr(node, "leading_lines", ()))
+    def _parsed(self, name: str, verb: str, node: cst.BaseStatement) -> list[cst.BaseStatement]:
+        head = getattr(node, "leading_lines", ())
+        made: list[cst.BaseStatement] = []
+        for graft in self.grafts.get((name, verb), ()):
+            code = cst.parse_statement(graft.code, self.config)
+            made.append(code.with_changes(leading_lines=[line for line in head if line.comment is None]))
+        return made
