@@ -1,0 +1,18 @@
+"""Data sets of ours beside upstream's: synthetic tokens, for trials without data."""
+
+from mindformers.pynative import _backend
+
+
+# ms2torch: wraps _build_dataset, written for 91432854023f a034cd33b19a 9a9164abde92
+def _build_dataset(config, parallelism, local_batch_size, *args, **kwargs):
+    """Builds synthetic tokens for the types SyntheticDataset and RandomDataset; upstream builds every other."""
+    loader = config.dataloader.to_dict()
+    if loader.get("type") not in ("SyntheticDataset", "RandomDataset"):
+        return _upstream_build_dataset(config, parallelism, local_batch_size, *args, **kwargs)  # noqa: F821
+    shards = parallelism.data_parallel
+    replicas = parallelism.tensor_parallel * parallelism.context_parallel
+    domain = _backend.get_world_size() // parallelism.pipeline_parallel
+    shard = _backend.get_rank() % domain // replicas
+    options = {key: value for key, value in loader.items() if key != "type"}
+    dataset = _backend.data.synthetic(num_shards=shards, shard_id=shard, **options)
+    return dataset.batch(batch_size=local_batch_size, drop_remainder=config.drop_remainder)
