@@ -168,7 +168,7 @@ def test_skip_dispatch_works_on_shards_and_writes_them(dense):
         y = x.to(torch.float64) * 2
         assert type(y) is torch.Tensor and y.dtype == torch.float64
         assert x.shape == (2, 3) and type(x.T) is torch.Tensor
-        x.mul_(3.0)
+        assert x.mul_(3.0) is x
         stacked = torch.stack([x, x])
         assert type(stacked) is torch.Tensor
         assert torch.equal(torch.ones(2).mul(2), torch.full((2,), 2.0))
@@ -290,7 +290,10 @@ def test_parameters_are_shards_outside_and_whole_inside(dense):
 def test_meta_parameters_are_materialised_after_wrapping(dense):
     with torch.device("meta"):
         net = wrap(model(), dense["fsdp"])
+    net[0].weight.tag = "kept"
+    weight = net[0].weight
     net.to_empty(device="cpu")
+    assert net[0].weight is weight and weight.tag == "kept"
     reference = model()
     with torch.no_grad():
         for mine, theirs in zip(net.parameters(), reference.parameters(), strict=True):
@@ -378,6 +381,38 @@ def test_configurations_that_are_not_available(dense):
             made()
 
 
+def test_outputs_of_unknown_type_keep_their_parameters(dense):
+    class Output:
+        def __init__(self, value):
+            self.value = value
+
+    class Opaque(Block):
+        def forward(self, x):
+            return Output(super().forward(x))
+
+    torch.manual_seed(0)
+    reference = Opaque()
+    net = parallel.fully_shard(copy.deepcopy(reference), mesh=dense["fsdp"])
+    x = torch.randn(3, 8)
+    for m in (reference, net):
+        m(x).value.square().sum().backward()
+    assert parallel.is_dtensor(net.inner.weight)
+    torch.testing.assert_close(net.inner.weight.grad.full_tensor(), reference.inner.weight.grad)
+
+
+def test_a_broken_backward_leaves_no_trace(dense):
+    net = wrap(model(), dense["fsdp"])
+    out = net(torch.randn(2, 4))
+    out.register_hook(lambda grad: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        out.sum().backward()
+    net.zero_grad()
+    reference = model()
+    assert torch.equal(backward(reference), backward(net))
+    same_gradients(reference, net)
+    assert parallel.is_dtensor(net[0].weight)
+
+
 # --- activation checkpointing ---
 
 
@@ -386,6 +421,7 @@ def test_recomputation_gives_the_same_gradients_and_names(dense, sharded):
     reference, net = model(), model()
     for i in (1, 2):
         assert parallel.checkpoint_wrapper(net[i], early_stop=False) is net[i]
+        parallel.checkpoint_wrapper(net[i], output_recompute=True)  # found again: no second wrapping
     assert [n for n, _ in net.named_parameters()] == [n for n, _ in reference.named_parameters()]
     if sharded:
         wrap(net, dense["fsdp"])

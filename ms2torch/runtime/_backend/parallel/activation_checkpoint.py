@@ -124,14 +124,21 @@ def checkpoint(
 
 
 def rewrap_forward(module: nn.Module, prefix: str, run: Callable[..., Any]) -> nn.Module:
-    """Make ``module.forward(*args)`` become ``run(forward, *args)``, on this object only."""
+    """Make ``module.forward(*args)`` become ``run(forward, *args)``, on this object only.
+
+    Once for each ``prefix``: MindSpore code that looks for a name among the cells and then among all
+    attributes comes twice here, because torch's ``dir`` of a module lists its submodules.
+    """
     base = type(module)
+    mark = f"_ms2torch_{prefix.lower()}"
+    if hasattr(base, mark):
+        return module
 
     @functools.wraps(base.forward)  # signatures of forward are looked at (inputs bound by name)
     def forward(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
         return run(functools.partial(base.forward, self), *args, **kwargs)
 
-    namespace = {"forward": forward, "__module__": base.__module__, "__doc__": base.__doc__}
+    namespace = {"forward": forward, "__module__": base.__module__, "__doc__": base.__doc__, mark: True}
     module.__class__ = type(f"{prefix}{base.__name__}", (base,), namespace)
     return module
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import nn
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from .hsdp_param import DataMesh, ShardedParam
 from .mesh import init_device_mesh
@@ -48,6 +48,10 @@ class CPUOffloadPolicy(OffloadPolicy):
     pin_memory: bool = True
 
 
+# What an output may hold without hiding a tensor.
+_PLAIN = (torch.Tensor, int, float, str, bytes, torch.dtype, torch.device, type(None))
+
+
 def _cast(value: Any, dtype: torch.dtype) -> Any:
     def one(item: Any) -> Any:
         return item.to(dtype) if isinstance(item, torch.Tensor) and item.is_floating_point() else item
@@ -67,6 +71,7 @@ class _State:
         self.forward_prefetch: list[HSDPModule] = []
         self.backward_prefetch: list[HSDPModule] = []
         self.in_backward = False
+        self._task = -1
         self._seen: set[int] = set()
         for param in params:
             param.on_gradient = self._on_gradient
@@ -90,26 +95,25 @@ class _State:
     def post_forward(self, module: nn.Module, args: Any, output: Any) -> Any:
         if self.policy.output_dtype is not None:
             output = _cast(output, self.policy.output_dtype)
-        graph = False
-
-        def watch(item: Any) -> Any:
-            nonlocal graph
-            if isinstance(item, torch.Tensor) and item.requires_grad:
-                graph = True
-                if self.params:
-                    item.register_hook(self._pre_backward)  # type: ignore[no-untyped-call]
-            return item
-
-        if torch.is_grad_enabled():
-            tree_map(watch, output)
+        leaves = tree_leaves(output) if torch.is_grad_enabled() else []
+        graph = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+        if self.params:
+            for leaf in graph:
+                leaf.register_hook(self._pre_backward)  # type: ignore[no-untyped-call]
+        # Where an output may hide tensors, nothing tells that backward comes: the parameters stay until it
+        # did.
+        opaque = any(not isinstance(leaf, _PLAIN) for leaf in leaves)
         # Recomputation runs a forward inside the backward: what backward gathered must stay until it is done.
-        if not self.in_backward and (self.reshard_after_forward or not graph):
+        recomputing = self.in_backward and torch._C._current_graph_task_id() != -1
+        if not recomputing and not opaque and (self.reshard_after_forward or not graph):
             self.reshard()
         return output
 
     def _pre_backward(self, grad: torch.Tensor) -> torch.Tensor:
-        if not self.in_backward:
-            self.in_backward = True
+        task = torch._C._current_graph_task_id()
+        if not self.in_backward or task != self._task:
+            # Another task: the backward before was broken off by an error.
+            self.in_backward, self._task = True, task
             self._seen.clear()
             torch.autograd.Variable._execution_engine.queue_callback(self._post_backward)
         self.unshard()
@@ -211,6 +215,16 @@ class HSDPModule:
         super().zero_grad(set_to_none=True)  # type: ignore[misc]
 
     zero_grads = zero_grad
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        # torch swaps the whole of a DTensor parameter, names and tags with it.
+        marks = [(p, dict(p.__dict__)) for p in self.parameters()]  # type: ignore[attr-defined]
+        result = super()._apply(fn, recurse)  # type: ignore[misc]
+        for param, own in marks:
+            for key, value in own.items():
+                if key != "main_grad":
+                    param.__dict__.setdefault(key, value)
+        return result
 
 
 def _hsdp_modules(modules: Any) -> list[HSDPModule]:

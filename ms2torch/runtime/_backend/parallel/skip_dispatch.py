@@ -24,13 +24,15 @@ _OWN_METHODS = frozenset(
 )
 
 
-def _localize(value: Any) -> Any:
+def _localize(value: Any, owners: dict[int, DTensor]) -> Any:
     if isinstance(value, DTensor):
-        return to_local(value)
+        local = to_local(value)
+        owners[id(local)] = value
+        return local
     if type(value) in (list, tuple):
-        return type(value)(_localize(item) for item in value)
+        return type(value)(_localize(item, owners) for item in value)
     if type(value) is dict:
-        return {key: _localize(item) for key, item in value.items()}
+        return {key: _localize(item, owners) for key, item in value.items()}
     return value
 
 
@@ -48,8 +50,11 @@ class SkipDTensorDispatch(TorchFunctionMode):
             return func(*args, **kwargs)
         if not any(issubclass(t, DTensor) for t in types) and not _holds_dtensor(args, kwargs):
             return func(*args, **kwargs)
+        owners: dict[int, DTensor] = {}
         with torch._C.DisableTorchFunctionSubclass():
-            return func(*_localize(args), **_localize(kwargs))
+            result = func(*_localize(args, owners), **_localize(kwargs, owners))
+        # An in-place operation gives the DTensor whose shard it wrote.
+        return owners.get(id(result), result)
 
 
 def _holds_dtensor(args: Any, kwargs: Any) -> bool:
