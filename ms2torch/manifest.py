@@ -19,7 +19,13 @@ _PARTS = {"tables": "mapping_tables", "rules": "rules", "runtime": "runtime"}
 
 
 def build(tree: Tree, files: Iterable[SourceFile]) -> SourceFile:
-    """The manifest of `files` made from `tree`; it holds no time and no place."""
+    """The manifest of `files` made from `tree`; it holds no time and no place.
+
+    A source that is a port keeps the manifest it has: a second run changes nothing.
+    """
+    for file in tree.files:
+        if file.path == PATH and parse(file.data) is not None:
+            return file
     before = {file.path: digest(file.data) for file in tree.files}
     after = {file.path: digest(file.data) for file in files if file.path != PATH}
     content = {

@@ -62,7 +62,7 @@ def write(tree: Tree, files: Iterable[SourceFile], links: Iterable[Link], out: P
     """
     check_out(tree, out, force)
     end = out.resolve()
-    files = tuple(files)
+    files = tuple(file for file in files if file.path != manifest.PATH)
     made = _make_parents(end.parent)
     try:
         if tree.kind == "file":

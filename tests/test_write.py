@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ms2torch import manifest, rename, verify, write
+from ms2torch import manifest, rename, source, verify, write
 from ms2torch.errors import UserError
 from ms2torch.model import Link, SourceFile, Tree
 
@@ -53,6 +53,13 @@ def test_new_output_with_modes_links_and_manifest(tmp_path: Path, src: Tree) -> 
 def test_two_runs_write_the_same_bytes(tmp_path: Path, src: Tree) -> None:
     for name in ("one", "two"):
         write.write(src, RESULT, (), tmp_path / name, force=False)
+    assert snapshot(tmp_path / "one") == snapshot(tmp_path / "two")
+
+
+def test_a_port_written_again_is_the_same(tmp_path: Path, src: Tree) -> None:
+    write.write(src, RESULT, (), tmp_path / "one", force=False)
+    port = source.read(str(tmp_path / "one"), tmp_path)
+    write.write(port, port.files, port.links, tmp_path / "two", force=False)
     assert snapshot(tmp_path / "one") == snapshot(tmp_path / "two")
 
 
