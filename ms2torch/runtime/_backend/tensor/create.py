@@ -79,7 +79,14 @@ def _place(made: torch.Tensor, device: str | None) -> torch.Tensor:
 
 
 def _around() -> Any:
-    """The device that a `with torch.device(…)` (or set_default_device) set, or None."""
+    """The device that a `with torch.device(…)` (or set_default_device) set, or None.
+
+    torch.get_default_device does not tell `with torch.device("cpu")` from no such block at all.
+    """
+    stack: Any = torch.overrides._get_current_function_mode_stack
+    for mode in reversed(stack()):
+        if isinstance(mode, _torch_context.DeviceContext):
+            return mode.device
     return getattr(_torch_context, "CURRENT_DEVICE", None)
 
 
