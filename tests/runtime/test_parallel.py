@@ -602,3 +602,21 @@ def test_no_deprecated_collectives(dense):
     with warnings.catch_warnings():
         warnings.simplefilter("error", FutureWarning)
         backward(wrap(model(), dense["fsdp"]))
+
+
+def test_layout_is_written_as_mindspore_writes_it():
+    # Seen under MindSpore 2.10: Layout((2, 2), ("dp", "mp"))(("dp", "mp"), "None").to_dict()
+    made = parallel.Layout(device_matrix=(2, 2), alias_name=("dp", "mp"))(("dp", "mp"), "None")
+    assert made.to_dict() == {
+        "device_matrix": (2, 2),
+        "tensor_map": ((1, 0), -1),
+        "interleaved_parallel": False,
+        "alias_name": ("dp", "mp"),
+        "rank_list": [0, 1, 2, 3],
+    }
+    with pytest.raises(ValueError, match="tensor_map of layout is None"):
+        parallel.Layout((2,), ("a",)).to_dict()
+    with pytest.raises(TypeError, match="tuple"):
+        parallel.Layout([2], ("a",))
+    with pytest.raises(ValueError, match="does not name"):
+        parallel.Layout((2,), ("a", "b"))
