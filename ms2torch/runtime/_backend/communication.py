@@ -119,6 +119,7 @@ class _Started(torch.autograd.Function):
         return output
 
     @staticmethod
+    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *grads: Any) -> Any:
         saved = ctx.saved_tensors if ctx.kept else (None, None)
         return ctx.backward_of(grads[0].contiguous(), *saved), None, None, None, None
