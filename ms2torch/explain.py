@@ -13,8 +13,12 @@ from ms2torch.model import Engine, SourceFile, Tree
 from ms2torch.rule import rules
 from ms2torch.tables import Parameter, Row, Tables
 
-# Findings of the steps around the rules.
+# Findings that several rules share, and those of the steps around the rules.
 CODES = {
+    "MS001": "unresolved: a MindSpore name that has no counterpart in torch, or no row that names one yet.",
+    "MS002": "not-parsed: a file is no Python that this version reads; it was copied as it was.",
+    "MS003": "edits-do-not-fit: a file was copied as it was, since its rewritten parts could not be joined.",
+    "MS201": "overlay-out-of-date: upstream changed a definition that an overlay replaces; it was left out.",
     "MS900": "result-does-not-compile: a file was left as it was, since its rewrite is no valid Python.",
     "MS901": "unreadable: a file or folder of SRC cannot be read, and is not in the result.",
     "MS902": "link-left-out: a symbolic link of SRC leads out of it or nowhere; links are never followed.",

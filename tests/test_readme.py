@@ -27,12 +27,17 @@ def test_rows_shown_are_rows_of_the_tables(number: int) -> None:
             assert getattr(row, field) == getattr(real[row.name], field), row.name
 
 
+def test_the_rule_shown_is_the_rule() -> None:
+    (shown,) = (text for name, text in BLOCK.findall(TEXTS["README.md"]) if name == "python")
+    assert (ROOT / "rules/definition_guard.py").read_text().endswith(shown)
+
+
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_options_and_links_exist(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["rewrite", "--help"])
     known = capsys.readouterr().out
-    for option in re.findall(r"(?<![\w-])--[a-z-]+", text):
+    for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", text):
         assert option in known
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         assert (ROOT / target).exists(), target
