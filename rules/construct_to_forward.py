@@ -33,6 +33,11 @@ def look_definition(node: ast.AST, ctx: FileContext) -> Edit | None:
     new_name = METHODS.get(ctx.kind_of_class(owner) or "")
     if new_name is None:
         return None
+    if any(isinstance(n, ast.FunctionDef) and n.name == new_name for n in owner.body):
+        message = f"{owner.name} defines {new_name} already; rename one of them"
+        ctx.find(node, "MS101", "error", message, state="unresolved")
+        ctx.count(node, "site", "unresolved")
+        return None
     ctx.count(node, "site", "converted")
     return lambda old, new: new.with_changes(name=cst.Name(new_name))
 
