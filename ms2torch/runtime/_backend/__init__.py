@@ -3,6 +3,7 @@
 It imports torch and the standard library only, so that any module may import it first.
 """
 
+from . import augmented as augmented
 from . import comm_prims as comm_prims
 from . import communication as communication
 from . import compat as compat
