@@ -144,6 +144,25 @@ def check_average(rank, size):
         torch.testing.assert_close(p.grad.full_tensor() * size, q.grad, rtol=1e-5, atol=1e-5)
 
 
+def check_meshes(rank, size):
+    world = mesh_of((size,), ("world",))
+    mesh = parallel.unflatten(
+        world, 0, (2, 1, size // 2), ("pp", "batch", "cp"), backend_override={"batch": "fake"}
+    )
+    loss = parallel.flatten(mesh["batch", "cp"], "loss")
+    half = list(range(rank // 2 * 2, rank // 2 * 2 + 2))
+    assert parallel.rank_list(loss) == tuple(half)
+    total = torch.tensor([rank])
+    dist.all_reduce(total, group=loss.get_group())
+    assert total.item() == sum(half)
+    assert parallel.get_rank_list_along_axis(mesh["pp"], "pp") == [rank % 2, rank % 2 + 2]
+    assert parallel.root_mesh(mesh["cp"]) is mesh
+    with pytest.raises(ValueError, match="no common mesh"):
+        from ms2torch.runtime._backend.parallel.mesh import common_mesh
+
+        common_mesh(mesh["cp"], loss)
+
+
 def check_hsdp(rank, size):
     mesh = mesh_of((2, size // 2), ("replicate", "shard"))
     net = wrapped(layers(), mesh)
@@ -231,7 +250,7 @@ def check_tensors(rank, size):
 
 CHECKS = {
     2: (check_fsdp, check_average, check_tensor_parallel, check_pipeline, check_tensors),
-    4: (check_hsdp, check_tensor_parallel),
+    4: (check_meshes, check_hsdp, check_tensor_parallel),
 }
 
 

@@ -112,11 +112,14 @@ def flatten(mesh: Any, mesh_dim_name: str | None = None) -> DeviceMesh:
     ``_``)."""
     if not isinstance(mesh, DeviceMesh):
         return mesh._flatten(mesh_dim_name)  # type: ignore[no-any-return]
-    name = mesh_dim_name or "_".join(mesh.mesh_dim_names or ())
-    own = getattr(mesh, "_flatten", None)
-    if own is None:
-        raise NotImplementedError("DeviceMesh.flatten needs torch 2.5 or later")
-    return own(name)  # type: ignore[no-any-return]
+    names = tuple(mesh.mesh_dim_names or ())
+    name = mesh_dim_name or "_".join(names)
+    root = root_mesh(mesh) or mesh
+    kept = [axis for axis, n in enumerate(root.mesh_dim_names or ()) if n not in names]
+    folded = [_axis(root, n) for n in names] if names else list(range(mesh.ndim))
+    # Every rank makes the groups of all lines, in the same order: making groups is a collective of the world.
+    lines = root.mesh.permute(*kept, *folded).reshape(-1, mesh.size())
+    return DeviceMesh(mesh.device_type, lines, mesh_dim_names=(f"_rest_of_{name}", name))[name]
 
 
 def mesh_shape(mesh: Any) -> tuple[int, ...]:
