@@ -12,8 +12,9 @@ NO_DEFAULT = object()
 
 
 def like(value: Any, other: Any = None) -> Tensor:
-    """``value`` as a tensor on the device of ``other``. A number becomes a 0-d tensor, which torch promotes as
-    MindSpore promotes a number: an integer array with 2.5 gives float32, a float16 array with 2 float16."""
+    """``value`` as a tensor on the device of ``other``. A number becomes a 0-d tensor, which torch
+    promotes as MindSpore promotes a number: an integer array with 2.5 gives float32, a float16 array with
+    2 float16."""
     if isinstance(value, Tensor):
         return value
     device = other.device if isinstance(other, Tensor) else None
@@ -27,8 +28,15 @@ def pair(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     return like(a, b), like(b, a)
 
 
+def left(a: Any, b: Any) -> tuple[Tensor, Any]:
+    """The first operand as a tensor, the second as it is: torch's binary functions take a number there, which
+    saves a copy to the device."""
+    return like(a, b), b
+
+
 def dims_of(axis: Any, ndim: int) -> tuple[int, ...]:
-    """Axes as a tuple; ``None`` and the empty tuple, MindSpore's default of most reductions, mean all axes."""
+    """Axes as a tuple; ``None`` and the empty tuple, MindSpore's default of most reductions, mean all
+    axes."""
     if isinstance(axis, Tensor):
         axis = axis.tolist()
     if axis is None or (isinstance(axis, Iterable) and not list(axis)):
@@ -52,7 +60,8 @@ def index(value: Any, other: Any = None) -> Tensor:
 
 
 def check_default(name: str, **given: Any) -> None:
-    """Raises NotImplementedError for an argument that is not at its default (given as ``arg=(value, default)``)."""
+    """Raises NotImplementedError for an argument that is not at its default (given as ``arg=(value,
+    default)``)."""
     for arg, (value, default) in given.items():
         if value is not default and value != default:
             raise NotImplementedError(f"{name}: {arg}={value!r} has no torch counterpart")

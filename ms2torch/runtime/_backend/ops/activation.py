@@ -197,8 +197,8 @@ def layer_norm(
 def layer_norm_stats(
     input_x: Tensor, gamma: Tensor, beta: Tensor, begin_norm_axis: int, begin_params_axis: int, epsilon: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(normalised, mean, variance) over the axes from ``begin_norm_axis`` on; gamma and beta have the shape of the
-    axes from ``begin_params_axis`` on."""
+    """(normalised, mean, variance) over the axes from ``begin_norm_axis`` on; gamma and beta have the
+    shape of the axes from ``begin_params_axis`` on."""
     dims = tuple(range(begin_norm_axis % input_x.ndim, input_x.ndim))
     x = input_x.float() if input_x.dtype in (torch.float16, torch.bfloat16) else input_x
     mean = x.mean(dims, keepdim=True)
@@ -240,5 +240,3 @@ def lrn(
     """Local response normalisation: the sum of squares over 2 * depth_radius + 1 channels, not their mean."""
     size = 2 * depth_radius + 1
     return F.local_response_norm(x, size, alpha * size, beta, bias)
-
-

@@ -10,34 +10,34 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._common import dims_of, is_sequence, like, pair
+from ._common import dims_of, is_sequence, left, like, pair
 
 
 def add(input: Any, other: Any) -> Tensor:
-    return torch.add(*pair(input, other))
+    return torch.add(*left(input, other))
 
 
 def sub(input: Any, other: Any) -> Tensor:
-    return torch.sub(*pair(input, other))
+    return torch.sub(*left(input, other))
 
 
 def mul(input: Any, other: Any) -> Tensor:
-    return torch.mul(*pair(input, other))
+    return torch.mul(*left(input, other))
 
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """``input / other``; with ``rounding_mode`` "floor" or "trunc" integers stay integers."""
-    a, b = pair(input, other)
+    a, b = left(input, other)
     return torch.div(a, b, rounding_mode=rounding_mode)
 
 
 def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-    a, b = pair(input, other)
+    a, b = left(input, other)
     return torch.sub(a, b, alpha=alpha)
 
 
 def true_divide(dividend: Any, divisor: Any) -> Tensor:
-    return torch.true_divide(*pair(dividend, divisor))
+    return torch.true_divide(*left(dividend, divisor))
 
 
 def real_div(x: Any, y: Any) -> Tensor:
@@ -48,39 +48,43 @@ def real_div(x: Any, y: Any) -> Tensor:
 
 
 def floor_div(x: Any, y: Any) -> Tensor:
-    return torch.floor_divide(*pair(x, y))
+    return torch.floor_divide(*left(x, y))
 
 
 def floor_divide(input: Any, other: Any) -> Tensor:
-    return torch.floor_divide(*pair(input, other))
+    return torch.floor_divide(*left(input, other))
 
 
 def floor_mod(x: Any, y: Any) -> Tensor:
     """Remainder with the sign of ``y``."""
-    return torch.remainder(*pair(x, y))
+    return torch.remainder(*left(x, y))
 
 
 def remainder(input: Any, other: Any) -> Tensor:
-    return torch.remainder(*pair(input, other))
+    return torch.remainder(*left(input, other))
 
 
 def fmod(input: Any, other: Any) -> Tensor:
     """Remainder with the sign of ``input``."""
-    return torch.fmod(*pair(input, other))
+    return torch.fmod(*left(input, other))
 
 
 def truncate_div(x: Any, y: Any) -> Tensor:
-    a, b = pair(x, y)
+    a, b = left(x, y)
     return torch.div(a, b, rounding_mode="trunc")
 
 
 def truncate_mod(x: Any, y: Any) -> Tensor:
-    return torch.fmod(*pair(x, y))
+    return torch.fmod(*left(x, y))
 
 
 def pow(input: Any, exponent: Any) -> Tensor:
-    """Power; a negative integer exponent of integers truncates (``2 ** -1`` is 0), where torch refuses a number."""
-    a, b = pair(input, exponent)
+    """Power; a negative integer exponent of integers truncates (``2 ** -1`` is 0), where torch refuses
+    a number."""
+    a, b = left(input, exponent)
+    if isinstance(b, (int, float)) and not (isinstance(b, int) and b < 0):
+        return torch.pow(a, b)
+    b = like(b, a)
     if not (a.is_floating_point() or b.is_floating_point() or a.is_complex() or b.is_complex()):
         kind = torch.result_type(a, b)
         return torch.pow(a.double(), b.double()).trunc().to(kind) if bool((b < 0).any()) else torch.pow(a, b)
@@ -104,27 +108,27 @@ def pair_same(a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 def equal(input: Any, other: Any) -> Tensor:
     """Elementwise equality as a bool tensor (``torch.equal`` returns one bool)."""
-    return torch.eq(*pair(input, other))
+    return torch.eq(*left(input, other))
 
 
 def not_equal(input: Any, other: Any) -> Tensor:
-    return torch.ne(*pair(input, other))
+    return torch.ne(*left(input, other))
 
 
 def less(input: Any, other: Any) -> Tensor:
-    return torch.lt(*pair(input, other))
+    return torch.lt(*left(input, other))
 
 
 def less_equal(input: Any, other: Any) -> Tensor:
-    return torch.le(*pair(input, other))
+    return torch.le(*left(input, other))
 
 
 def greater(input: Any, other: Any) -> Tensor:
-    return torch.gt(*pair(input, other))
+    return torch.gt(*left(input, other))
 
 
 def greater_equal(input: Any, other: Any) -> Tensor:
-    return torch.ge(*pair(input, other))
+    return torch.ge(*left(input, other))
 
 
 def logical_and(input: Any, other: Any) -> Tensor:
@@ -140,23 +144,23 @@ def logical_xor(input: Any, other: Any) -> Tensor:
 
 
 def bitwise_and(input: Any, other: Any) -> Tensor:
-    return torch.bitwise_and(*pair(input, other))
+    return torch.bitwise_and(*left(input, other))
 
 
 def bitwise_or(input: Any, other: Any) -> Tensor:
-    return torch.bitwise_or(*pair(input, other))
+    return torch.bitwise_or(*left(input, other))
 
 
 def bitwise_xor(input: Any, other: Any) -> Tensor:
-    return torch.bitwise_xor(*pair(input, other))
+    return torch.bitwise_xor(*left(input, other))
 
 
 def bitwise_left_shift(input: Any, other: Any) -> Tensor:
-    return torch.bitwise_left_shift(*pair(input, other))
+    return torch.bitwise_left_shift(*left(input, other))
 
 
 def bitwise_right_shift(input: Any, other: Any) -> Tensor:
-    return torch.bitwise_right_shift(*pair(input, other))
+    return torch.bitwise_right_shift(*left(input, other))
 
 
 def atan2(input: Any, other: Any) -> Tensor:
@@ -164,7 +168,7 @@ def atan2(input: Any, other: Any) -> Tensor:
 
 
 def xlogy(input: Any, other: Any) -> Tensor:
-    return torch.xlogy(*pair(input, other))
+    return torch.xlogy(*left(input, other))
 
 
 def xdivy(x: Any, y: Any) -> Tensor:
@@ -255,8 +259,8 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
 
 
 def clip_by_norm(x: Any, max_norm: Any, norm_type: Any = 2.0, error_if_nonfinite: bool = False) -> Any:
-    """Tensors scaled by ``max_norm / (norm + 1e-6)`` where their common norm exceeds ``max_norm``; a new tensor
-    (torch's ``clip_grad_norm_`` changes its argument)."""
+    """Tensors scaled by ``max_norm / (norm + 1e-6)`` where their common norm exceeds ``max_norm``; a new
+    tensor (torch's ``clip_grad_norm_`` changes its argument)."""
     tensors = [x] if isinstance(x, Tensor) else list(x)
     norms = torch.stack([torch.linalg.vector_norm(t.float(), float(norm_type)) for t in tensors])
     total = torch.linalg.vector_norm(norms, float(norm_type))
@@ -293,8 +297,8 @@ def cumsum(x: Tensor, axis: int, dtype: Any = None) -> Tensor:
 
 
 def cumulative(x: Tensor, axis: int, exclusive: bool, reverse: bool, product: bool = False) -> Tensor:
-    """Running sum or product of the CumSum and CumProd primitives: ``exclusive`` leaves the element itself out,
-    ``reverse`` runs from the end."""
+    """Running sum or product of the CumSum and CumProd primitives: ``exclusive`` leaves the element
+    itself out, ``reverse`` runs from the end."""
     axis = dims_of(axis, x.ndim)[0]
     run = torch.cumprod if product else torch.cumsum
     out = x.flip(axis) if reverse else x
@@ -311,10 +315,6 @@ def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-5) -> Tensor:
 
 def trapz(y: Tensor, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
     return torch.trapezoid(y, x, dim=dim) if x is not None else torch.trapezoid(y, dx=dx, dim=dim)
-
-
-def erf_inverse(input: Tensor) -> Tensor:
-    return torch.erfinv(input)
 
 
 def exp(input: Any) -> Tensor:

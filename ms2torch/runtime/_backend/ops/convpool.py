@@ -16,7 +16,8 @@ from ._common import check_default
 
 
 def each(value: Any, n: int) -> tuple[int, ...]:
-    """A size for each of ``n`` spatial axes; of longer tuples (with batch and channel) the last ``n`` count."""
+    """A size for each of ``n`` spatial axes; of longer tuples (with batch and channel) the last ``n``
+    count."""
     if isinstance(value, int):
         return (value,) * n
     made = tuple(int(v) for v in value)
@@ -32,7 +33,9 @@ def same_padding(sizes: Any, kernel: Any, stride: Any, dilation: Any) -> list[in
     return amounts
 
 
-def _pad(x: Tensor, pad_mode: str, padding: Any, kernel: Any, stride: Any, dilation: Any, value: float = 0.0) -> Tensor:
+def _pad(
+    x: Tensor, pad_mode: str, padding: Any, kernel: Any, stride: Any, dilation: Any, value: float = 0.0
+) -> Tensor:
     n = len(kernel)
     mode = pad_mode.lower()
     if mode == "valid":
@@ -54,7 +57,15 @@ def _pad(x: Tensor, pad_mode: str, padding: Any, kernel: Any, stride: Any, dilat
 
 
 def _conv(
-    n: int, x: Tensor, weight: Tensor, bias: Any, stride: Any, pad_mode: str, padding: Any, dilation: Any, groups: int
+    n: int,
+    x: Tensor,
+    weight: Tensor,
+    bias: Any,
+    stride: Any,
+    pad_mode: str,
+    padding: Any,
+    dilation: Any,
+    groups: int,
 ) -> Tensor:
     stride, dilation = each(stride, n), each(dilation, n)
     x = _pad(x, pad_mode, padding, weight.shape[-n:], stride, dilation)
@@ -103,7 +114,9 @@ def conv3d(
     return _conv(3, input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 
-def _avg(x: Tensor, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, count: bool, divisor: Any) -> Tensor:
+def _avg(
+    x: Tensor, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, count: bool, divisor: Any
+) -> Tensor:
     kernel, stride = each(kernel, n), each(stride, n)
     if n == 1:
         return F.avg_pool1d(x, kernel, stride, padding, ceil, count)
@@ -172,7 +185,9 @@ def max_pool3d(
     return F.max_pool3d(x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-def avg_pool_prim(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_format: str = "NCHW") -> Tensor:
+def avg_pool_prim(
+    x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_format: str = "NCHW"
+) -> Tensor:
     """The AvgPool primitive; places that "same" padding adds do not count."""
     check_default("AvgPool", data_format=(data_format, "NCHW"))
     kernel, stride = each(kernel_size, 2), each(strides, 2)

@@ -65,17 +65,13 @@ def range_(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
     return out
 
 
-def arange_prim(start: Any, end: Any, step: Any, dtype: Any = None) -> Tensor:
-    return torch.arange(start, end, step, dtype=dtype)
-
-
 def logspace(start: Any, end: Any, steps: int, base: Any = 10, *, dtype: Any = torch.float32) -> Tensor:
     return torch.logspace(float(start), float(end), int(steps), float(base), dtype=dtype)
 
 
 def one_hot(indices: Tensor, depth: Any, on_value: Any = 1, off_value: Any = 0, axis: int = -1) -> Tensor:
-    """``on_value`` at the index and ``off_value`` elsewhere, in their dtype (int64 for the default numbers); an
-    index outside [0, depth) gives a row of ``off_value``. The new axis is ``axis``."""
+    """``on_value`` at the index and ``off_value`` elsewhere, in their dtype (int64 for the default
+    numbers); an index outside [0, depth) gives a row of ``off_value``. The new axis is ``axis``."""
     depth = int(depth)
     steps = torch.arange(depth, device=indices.device)
     hit = indices.long().unsqueeze(-1) == steps

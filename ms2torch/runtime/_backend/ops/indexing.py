@@ -14,8 +14,9 @@ from ._common import index, ints, like
 
 
 def gather(input_params: Tensor, input_indices: Any, axis: Any, batch_dims: int = 0) -> Tensor:
-    """Slices of ``input_params`` along ``axis`` at ``input_indices`` of any shape: the axis is replaced by that
-    shape (torch's ``gather`` is ``gather_elements`` here). Leading ``batch_dims`` axes are taken together."""
+    """Slices of ``input_params`` along ``axis`` at ``input_indices`` of any shape: the axis is replaced
+    by that shape (torch's ``gather`` is ``gather_elements`` here). Leading ``batch_dims`` axes are taken
+    together."""
     dim = int(axis) % input_params.ndim
     where = index(input_indices, input_params)
     if batch_dims:
@@ -165,7 +166,8 @@ def scatter_update(input_x: Tensor, indices: Any, updates: Any) -> Tensor:
 
 
 def scatter_add(input_x: Tensor, indices: Any, updates: Any) -> Tensor:
-    """``updates`` added to rows of the parameter ``input_x`` in place (torch's ``scatter_add`` takes elements)."""
+    """``updates`` added to rows of the parameter ``input_x`` in place (torch's ``scatter_add`` takes
+    elements)."""
     return _scatter_rows(input_x, indices, updates, "sum")
 
 
@@ -270,8 +272,8 @@ def slice_scatter(
 
 
 def unsorted_segment(x: Tensor, segment_ids: Tensor, num_segments: Any, how: str) -> Tensor:
-    """Sum, product, largest or smallest of the slices of each segment; empty segments get 0, 1, and the lowest or
-    highest value. Negative ids are left out."""
+    """Sum, product, largest or smallest of the slices of each segment; empty segments get 0, 1, and the
+    lowest or highest value. Negative ids are left out."""
     ids = segment_ids.long()
     count = int(num_segments)
     rest = x.shape[ids.ndim :]

@@ -136,7 +136,6 @@ def cholesky_inverse(input_x: Tensor, upper: bool = False) -> Tensor:
     return torch.cholesky_inverse(input_x, upper)
 
 
-
 def renorm(input: Tensor, p: Any, axis: int, maxnorm: Any) -> Tensor:
     return torch.renorm(input, p, axis, maxnorm)
 

@@ -53,12 +53,13 @@ def nll_loss(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """Negative log likelihood; with label smoothing as ``cross_entropy`` has it, for inputs that are logarithms."""
+    """Negative log likelihood; with label smoothing as ``cross_entropy`` has it, for inputs that are
+    logarithms."""
     where = index(target)
     if label_smoothing == 0.0:
         return F.nll_loss(inputs, where, weight, ignore_index=ignore_index, reduction=reduction)
-    # The log of a softmax is its own log softmax, so cross_entropy applies the smoothing unchanged; other inputs
-    # are not normalised, so this is done by hand.
+    # The log of a softmax is its own log softmax, so cross_entropy applies the smoothing unchanged; other
+    # inputs are not normalised, so this is done by hand.
     classes = inputs.shape[1]
     keep = where != ignore_index
     safe = torch.where(keep, where, torch.zeros_like(where))
@@ -193,7 +194,8 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """The loss alone is what torch has; MindSpore returns the log alphas with it, which torch does not give."""
+    """The loss alone is what torch has; MindSpore returns the log alphas with it, which torch does not
+    give."""
     raise NotImplementedError("ops.ctc_loss returns (loss, log_alpha); torch gives no log_alpha")
 
 

@@ -49,7 +49,9 @@ def randn_like(input: Tensor, seed: Any = None, *, dtype: Any = None) -> Tensor:
 
 def randint(low: Any, high: Any, size: Any, seed: Any = None, *, dtype: Any = None) -> Tensor:
     """Integers of [low, high), int64 by default."""
-    return torch.randint(int(low), int(high), ints(size), generator=generator(seed), dtype=dtype or torch.int64)
+    return torch.randint(
+        int(low), int(high), ints(size), generator=generator(seed), dtype=dtype or torch.int64
+    )
 
 
 def randint_like(input: Tensor, low: Any, high: Any, seed: Any = None, *, dtype: Any = None) -> Tensor:
@@ -75,7 +77,8 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: Any = None, dtype: Any =
 
 
 def normal(shape: Any, mean: Any, stddev: Any, seed: Any = None) -> Tensor:
-    """Normal numbers in ``shape`` (torch's ``normal`` takes the shape last), broadcast with mean and stddev."""
+    """Normal numbers in ``shape`` (torch's ``normal`` takes the shape last), broadcast with mean and
+    stddev."""
     low, scale = like(mean), like(stddev)
     full = torch.broadcast_shapes(ints(shape), low.shape, scale.shape)
     made = torch.randn(full, generator=generator(seed)) * scale + low
@@ -96,7 +99,8 @@ def standard_laplace(shape: Any, seed: Any = None) -> Tensor:
 
 
 def bernoulli(input: Tensor, p: Any = 0.5, seed: Any = None) -> Tensor:
-    """0 or 1 in the shape and dtype of ``input``, 1 with probability ``p`` (torch reads it from ``input``)."""
+    """0 or 1 in the shape and dtype of ``input``, 1 with probability ``p`` (torch reads it from
+    ``input``)."""
     chance = like(p, input).to(torch.float32)
     part = torch.rand(input.shape, generator=generator(seed, input), device=input.device)
     return (part < chance).to(input.dtype)

@@ -65,7 +65,8 @@ def any(input: Tensor, axis: Any = None, keep_dims: bool = False) -> Tensor:
 
 
 def _extreme(input: Tensor, where: Any, initial: Any, largest: bool) -> Tensor:
-    """``input`` with the places that ``where`` excludes set to ``initial``, and nothing beyond ``initial``."""
+    """``input`` with the places that ``where`` excludes set to ``initial``, and nothing beyond
+    ``initial``."""
     if where is not None:
         if initial is None:
             raise ValueError("where needs initial")
@@ -106,7 +107,8 @@ def max(
 def min(
     input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
-    """(smallest value, its int64 index) along ``axis``; without ``axis`` the smallest of all, with index 0."""
+    """(smallest value, its int64 index) along ``axis``; without ``axis`` the smallest of all, with
+    index 0."""
     if axis is None:
         low = torch.min(input)
         return low, torch.zeros_like(low, dtype=torch.int64)
@@ -134,15 +136,11 @@ def std(input: Tensor, axis: Any = None, ddof: Any = 0, keepdims: bool = False) 
     return torch.std(input, dims_of(axis, input.ndim), correction=int(ddof), keepdim=keepdims)
 
 
-def var_mean(
-    input: Tensor, axis: Any = None, ddof: Any = 0, keepdims: bool = False
-) -> tuple[Tensor, Tensor]:
+def var_mean(input: Tensor, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     return var(input, axis, ddof, keepdims), torch.mean(input, dims_of(axis, input.ndim), keepdims)
 
 
-def std_mean(
-    input: Tensor, axis: Any = None, ddof: Any = 0, keepdims: bool = False
-) -> tuple[Tensor, Tensor]:
+def std_mean(input: Tensor, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     return std(input, axis, ddof, keepdims), torch.mean(input, dims_of(axis, input.ndim), keepdims)
 
 
@@ -238,7 +236,9 @@ def msort(input: Tensor) -> Tensor:
 
 def bincount(input: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
     """Counts as float32, or sums of ``weights`` in their dtype."""
-    return torch.bincount(input, weights, int(minlength)).to(torch.float32 if weights is None else weights.dtype)
+    return torch.bincount(input, weights, int(minlength)).to(
+        torch.float32 if weights is None else weights.dtype
+    )
 
 
 def histc(input: Tensor, bins: int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:

@@ -33,7 +33,8 @@ def expand_dims(input_x: Tensor, axis: int) -> Tensor:
 
 
 def squeeze(input: Tensor, axis: Any = None) -> Tensor:
-    """Without the axes of size 1 in ``axis``, or all of them; raises ValueError for an axis of another size."""
+    """Without the axes of size 1 in ``axis``, or all of them; raises ValueError for an axis of another
+    size."""
     if axis is None or axis == ():
         return torch.squeeze(input)
     dims = dims_of(axis, input.ndim)
@@ -167,8 +168,8 @@ def strided_slice(
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
 ) -> Tensor:
-    """``x[begin:end:strides]`` with bit masks: an ignored begin or end, an ellipsis, a new axis, an axis taken
-    away. Negative strides run backwards."""
+    """``x[begin:end:strides]`` with bit masks: an ignored begin or end, an ellipsis, a new axis, an axis
+    taken away. Negative strides run backwards."""
     key: list[Any] = []
     axis = 0
     starts, stops, steps = ints(begin), ints(end), ints(strides)
@@ -206,8 +207,8 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
 
 
 def pad_prim(input_x: Tensor, paddings: Any) -> Tensor:
-    """Zeros as the Pad primitive sets them: ``paddings`` has one (before, after) for each axis, the first axis
-    first; negative amounts cut."""
+    """Zeros as the Pad primitive sets them: ``paddings`` has one (before, after) for each axis, the first
+    axis first; negative amounts cut."""
     amounts: list[int] = []
     for before, after in reversed([tuple(p) for p in paddings]):
         amounts += [int(before), int(after)]
