@@ -170,7 +170,8 @@ def max_pool2d(
     return_indices: bool = False,
     ceil_mode: bool = False,
 ) -> Any:
-    return F.max_pool2d(x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    pool: Any = F.max_pool2d  # its overloads take no bool for return_indices
+    return pool(x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def max_pool3d(
@@ -182,7 +183,8 @@ def max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    return F.max_pool3d(x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    pool: Any = F.max_pool3d  # its overloads take no bool for return_indices
+    return pool(x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def avg_pool_prim(
@@ -224,11 +226,13 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    return F.adaptive_max_pool2d(input, output_size, return_indices)
+    pool: Any = F.adaptive_max_pool2d  # its overloads take no bool for return_indices
+    return pool(input, output_size, return_indices)
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    return F.adaptive_max_pool3d(input, output_size, return_indices)
+    pool: Any = F.adaptive_max_pool3d  # its overloads take no bool for return_indices
+    return pool(input, output_size, return_indices)
 
 
 def interpolate(

@@ -4,6 +4,8 @@ What is missing here is the same function in torch and is called there directly.
 Source: MindSpore 2.10, mindspore.mint.<name> and mindspore.mint.nn.functional.<name>.
 """
 
+# torch leaves some of its functions untyped; which ones differs between its versions.
+# mypy: disable-error-code="no-any-return, no-untyped-call"
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -13,8 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ._common import index, ints, left, like, pair
-from .arith import pair_same
+from ._common import ints, pair
 from .loss import cross_entropy as cross_entropy
 from .loss import labels
 
@@ -47,15 +48,6 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
 
 def eye(n: int, m: Any = None, dtype: Any = None) -> Tensor:
     return torch.eye(n, n if m is None else m, dtype=dtype)
-
-
-def zeros(size: Any, *, dtype: Any = None) -> Tensor:
-    """Zeros; ``size`` is an int, a tuple or a list, also by keyword."""
-    return torch.zeros(ints(size), dtype=dtype)
-
-
-def ones(size: Any, *, dtype: Any = None) -> Tensor:
-    return torch.ones(ints(size), dtype=dtype)
 
 
 def broadcast_to(input: Tensor, shape: Any) -> Tensor:
@@ -110,32 +102,8 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     return torch.scatter_add(input, dim, index.long(), src)
 
 
-def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    return torch.index_select(input, dim, index)
-
-
 def take(input: Tensor, index: Tensor) -> Tensor:
     return torch.take(input, index.long())
-
-
-def maximum(input: Any, other: Any) -> Tensor:
-    return torch.maximum(*pair_same(input, other))
-
-
-def minimum(input: Any, other: Any) -> Tensor:
-    return torch.minimum(*pair_same(input, other))
-
-
-def logical_and(input: Any, other: Any) -> Tensor:
-    return torch.logical_and(*pair(input, other))
-
-
-def fmod(input: Any, other: Any) -> Tensor:
-    return torch.fmod(*left(input, other))
-
-
-def tile(input: Tensor, dims: Any) -> Tensor:
-    return torch.tile(input, ints(dims))
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
@@ -175,35 +143,6 @@ def randint_like(
     return torch.randint_like(input, int(low), int(high), dtype=dtype, device=device)
 
 
-def randperm(n: int, *, generator: Any = None, dtype: Any = torch.int64) -> Tensor:
-    return torch.randperm(n, generator=generator, dtype=dtype)
-
-
-def searchsorted(
-    sorted_sequence: Tensor,
-    values: Any,
-    *,
-    out_int32: bool = False,
-    right: bool = False,
-    side: Any = None,
-    sorter: Any = None,
-) -> Tensor:
-    return torch.searchsorted(
-        sorted_sequence,
-        like(values, sorted_sequence),
-        out_int32=out_int32,
-        right=right,
-        side=side,
-        sorter=None if sorter is None else index(sorter),
-    )
-
-
-def unique_consecutive(
-    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
-) -> Any:
-    return torch.unique_consecutive(input, return_inverse, return_counts, dim)
-
-
 def cross(input: Tensor, other: Tensor, dim: Any = None) -> Tensor:
     """Cross product; without ``dim`` along the first axis of size 3 (torch warns and may change that)."""
     if dim is None:
@@ -238,17 +177,6 @@ def nll_loss(
 ) -> Tensor:
     """Negative log likelihood; int32 labels too."""
     return F.nll_loss(input, labels(target), weight, ignore_index=ignore_index, reduction=reduction)
-
-
-def embedding(
-    input: Tensor,
-    weight: Tensor,
-    padding_idx: Any = None,
-    max_norm: Any = None,
-    norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False,
-) -> Tensor:
-    return F.embedding(index(input), weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
 
 
 def softmax(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
@@ -291,11 +219,13 @@ def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: b
 
 
 def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    return F.l1_loss(*torch.broadcast_tensors(input, target), reduction=reduction)
+    a, b = torch.broadcast_tensors(input, target)
+    return F.l1_loss(a, b, reduction=reduction)
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    return F.mse_loss(*torch.broadcast_tensors(input, target), reduction=reduction)
+    a, b = torch.broadcast_tensors(input, target)
+    return F.mse_loss(a, b, reduction=reduction)
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Tensor:
