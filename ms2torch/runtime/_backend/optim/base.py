@@ -26,13 +26,13 @@ def _constant(value: Any, name: str) -> torch.nn.Parameter:
 class _Steps(torch.nn.Module):
     """A learning rate given as one value a step; the last one holds on."""
 
-    def __init__(self, values: torch.Tensor) -> None:
+    def __init__(self, values: torch.Tensor, name: str) -> None:
         super().__init__()
-        self.values = values
+        self.learning_rate = Parameter(values, name, requires_grad=False)
 
     def forward(self, global_step: torch.Tensor) -> torch.Tensor:
         index = int(global_step.reshape(()))
-        return self.values[min(index, len(self.values) - 1)]
+        return self.learning_rate[min(index, len(self.learning_rate) - 1)]
 
 
 class _Always(torch.nn.Module):
@@ -40,10 +40,10 @@ class _Always(torch.nn.Module):
 
     def __init__(self, value: torch.nn.Parameter) -> None:
         super().__init__()
-        self.value = value
+        self.learning_rate = value
 
     def forward(self, global_step: torch.Tensor) -> torch.Tensor:
-        return self.value.detach()
+        return self.learning_rate.detach()
 
 
 class _Scaled(torch.nn.Module):
@@ -186,7 +186,7 @@ class Optimizer(torch.optim.Optimizer):
         if isinstance(rate, torch.nn.Module):
             return rate
         if isinstance(rate, torch.Tensor) and rate.dim() == 1:
-            return _Steps(rate)
+            return _Steps(rate, name)
         held = _constant(rate, name)
         return _Always(held) if self.is_group_lr and self.dynamic_lr else held
 
@@ -310,6 +310,13 @@ class Optimizer(torch.optim.Optimizer):
             if id(p) not in seen:
                 seen.add(id(p))
                 yield (f"{name_prefix}.{name}" if name_prefix else name), p
+        rates = self.learning_rate if isinstance(self.learning_rate, tuple) else (self.learning_rate,)
+        for number, rate in enumerate(r for r in rates if isinstance(r, torch.nn.Module)):
+            at = "learning_rate" if len(rates) == 1 else f"learning_rate.{number}"
+            for path, p in rate.named_parameters(prefix=f"{name_prefix}.{at}" if name_prefix else at):
+                if id(p) not in seen:
+                    seen.add(id(p))
+                    yield path, p
 
     def get_parameters(self, expand: bool = True) -> Iterator[Any]:
         """The parameters of `parameters_and_names`."""
@@ -400,10 +407,7 @@ class Optimizer(torch.optim.Optimizer):
             if not places:
                 raise ValueError(f"the parameter {param_name(p)!r} is not in the optimizer")
             rate = self.learning_rate[places[0]] if self.is_group_lr else self.learning_rate
-            rate = (
-                rate.value if isinstance(rate, _Always) else rate.values if isinstance(rate, _Steps) else rate
-            )
-            found.append(rate)
+            found.append(rate.learning_rate if isinstance(rate, _Always | _Steps) else rate)
         return found if many else found[0]
 
     def assignadd(self, param: torch.Tensor, value: Any) -> torch.Tensor:
