@@ -199,11 +199,14 @@ class _ConvTranspose(_Base):
                 cuts.append((0, max(length * stride - full, 0)))
             else:
                 a, b = self._pads[i]
-                cuts.append((-a, extra[i] - b))
+                cuts.append((-a, -b))
         if any(v for pair in cuts for v in pair):
             out = F.pad(out, flat(cuts))
         if self.bias is not None:
             out = out + self.bias.view(-1, *(1,) * self._n)
+        if any(extra):
+            # Unlike torch, MindSpore pads the result with zeros, after the bias.
+            out = F.pad(out, flat([(0, e) for e in extra]))
         return out  # type: ignore[no-any-return]
 
 
