@@ -10,7 +10,8 @@ from ms2torch.rule import rules
 TARGET = Path(__file__).parents[1] / "docs" / "rules.md"
 HEAD = """# Rules
 
-Written by `python scripts/generate_docs.py` from the rules' docstrings, which `ms2torch explain CODE` prints too.
+Written by `python scripts/generate_docs.py` from the rules' docstrings, which `ms2torch explain CODE` prints
+too.
 """
 
 
