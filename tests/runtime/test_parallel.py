@@ -376,7 +376,12 @@ def test_configurations_that_are_not_available(dense):
         net.set_modules_to_forward_prefetch([nn.Linear(1, 1)])
     with pytest.raises(ValueError, match="avg"):
         net.set_reduce_op_type("max")
-    for made in (parallel.ContextParallel, parallel.CommComputeOverlap, parallel.HookCoordinator):
+    for made in (
+        parallel.AsyncContextParallel,
+        parallel.DSAIndexerContextParallel,
+        parallel.CommComputeOverlap,
+        parallel.HookCoordinator,
+    ):
         with pytest.raises(NotImplementedError):
             made()
 

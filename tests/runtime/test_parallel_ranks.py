@@ -248,9 +248,45 @@ def check_tensors(rank, size):
     assert total.item() == size * (size + 1) / 2
 
 
+class Attention(nn.Module):
+    def forward(self, query, key, value):
+        weights = query @ key.transpose(-1, -2)
+        keep = torch.ones(weights.shape[-2:]).tril().bool()
+        return weights.masked_fill(~keep, -1e9).softmax(-1) @ value
+
+
+def check_context_parallel(rank, size):
+    mesh = mesh_of((size,), ("cp",))
+    torch.manual_seed(7)
+    whole = torch.randn(3, 2, 4, 8, 5)  # query, key, value: batch, heads, sequence, width
+    leaf = whole.clone().requires_grad_()
+    expected = Attention()(*leaf)
+    expected.square().sum().backward()
+    for degree in {1, 2, size}:
+        net = parallel.ContextParallel(seq_dim=2, head_dim=1, ulysses_degree=degree).apply(Attention(), mesh)
+        mine = whole.chunk(size, 3)[rank].clone().requires_grad_()
+        out = net(mine[0], key=mine[1], value=mine[2])
+        torch.testing.assert_close(out, expected.chunk(size, 2)[rank])
+        out.square().sum().backward()
+        torch.testing.assert_close(mine.grad, leaf.grad.chunk(size, 3)[rank])
+    with pytest.raises(ValueError, match="does not divide"):
+        parallel.ContextParallel(2, 1, ulysses_degree=3).apply(Attention(), mesh)
+    with pytest.raises(ValueError, match="cannot be split"):
+        parallel.ContextParallel(2, 0, ulysses_degree=size).apply(Attention(), mesh)(
+            *torch.randn(3, 3, 1, 2, 2)
+        )
+
+
 CHECKS = {
-    2: (check_fsdp, check_average, check_tensor_parallel, check_pipeline, check_tensors),
-    4: (check_meshes, check_hsdp, check_tensor_parallel),
+    2: (
+        check_fsdp,
+        check_average,
+        check_tensor_parallel,
+        check_pipeline,
+        check_tensors,
+        check_context_parallel,
+    ),
+    4: (check_meshes, check_hsdp, check_tensor_parallel, check_context_parallel),
 }
 
 
