@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ROOTS = frozenset(("torch", "_backend", "numpy", "math"))
 # A root at the head of a dotted name inside a target or template.
-ROOT = re.compile(r"(?<![\w.])(torch|_backend|numpy|math)(?=\.)")
+ROOT = re.compile(r"^(torch|_backend|numpy|math)$|(?<![\w.])(torch|_backend|numpy|math)(?=\.)")
 # The states that a reference or site can end in.
 STATES = ("converted", "adapted", "grafted", "guarded", "unresolved")
 
@@ -259,11 +259,11 @@ class FileContext:
 
     def need(self, dotted: str) -> None:
         """Note which of `torch`, `_backend` and the like a target or template refers to."""
-        self.needs.modules.update(ROOT.findall(dotted))
+        self.needs.modules.update(match.group() for match in ROOT.finditer(dotted))
 
     def localised(self, dotted: str) -> str:
         """A target or template with its roots spelled as this file imports them."""
-        return ROOT.sub(lambda match: self.root(match.group(1)), dotted)
+        return ROOT.sub(lambda match: self.root(match.group()), dotted)
 
     @functools.cached_property
     def _taken(self) -> frozenset[str]:

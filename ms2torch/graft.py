@@ -31,7 +31,9 @@ from ms2torch.model import Finding, SourceFile
 
 OVERLAYS = Path(__file__).parent / "rules" / "overlays"
 STALE = "MS201"
-MARK = re.compile(r"# ms2torch: (replaces|wraps|follows|precedes) ([\w.]+), written for((?: [0-9a-f]{12})+)\s*$")
+MARK = re.compile(
+    r"# ms2torch: (replaces|wraps|follows|precedes) ([\w.]+), written for((?: [0-9a-f]{12})+)\s*$"
+)
 ADDED = "# ms2torch: new file"
 
 

@@ -298,7 +298,9 @@ class Inference:
             outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
         ):
             branch = None
-            if (isinstance(outer, ast.If) and child in outer.body) or (isinstance(outer, ast.IfExp) and child is outer.body):
+            if (isinstance(outer, ast.If) and child in outer.body) or (
+                isinstance(outer, ast.IfExp) and child is outer.body
+            ):
                 branch = outer.test
             elif (
                 isinstance(outer, ast.BoolOp)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import unicodedata
 from collections.abc import Mapping, Sequence
 
 import libcst as cst
@@ -282,7 +283,9 @@ class _Requote(cst.CSTTransformer):
         super().__init__()
         self.quote = quote
 
-    def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
+    def leave_SimpleString(
+        self, original_node: cst.SimpleString, updated_node: cst.SimpleString
+    ) -> cst.SimpleString:
         other = "'" if self.quote == '"' else '"'
         text = updated_node.value
         if self.quote in text and other not in text and "\\" not in text:
@@ -308,18 +311,23 @@ def _is_text(node: cst.CSTNode) -> bool:
     return False
 
 
+def _identifier(written: str) -> str:
+    """A name as Python compares it."""
+    return written if written.isascii() else unicodedata.normalize("NFKC", written)
+
+
 def _name(node: cst.CSTNode | ast.AST) -> str | None:
     """What must be equal on both sides beside the kind."""
     if isinstance(node, cst.Name):
-        return node.value
+        return _identifier(node.value)
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, cst.Attribute):
-        return node.attr.value
+        return _identifier(node.attr.value)
     if isinstance(node, ast.Attribute):
         return node.attr
     if isinstance(node, cst.FunctionDef | cst.ClassDef):
-        return node.name.value
+        return _identifier(node.name.value)
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return node.name
     return None

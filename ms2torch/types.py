@@ -12,7 +12,22 @@ import functools
 from typing import NamedTuple
 
 BUILTINS = frozenset(
-    ["str", "int", "float", "bool", "bytes", "list", "dict", "tuple", "set", "frozenset", "None", "slice", "range", "complex"]
+    [
+        "str",
+        "int",
+        "float",
+        "bool",
+        "bytes",
+        "list",
+        "dict",
+        "tuple",
+        "set",
+        "frozenset",
+        "None",
+        "slice",
+        "range",
+        "complex",
+    ]
 )
 CONTAINERS = frozenset(["list", "tuple", "iter", "set", "dict"])
 # The MindSpore classes whose method rows a receiver answers to, nearest first.
