@@ -33,6 +33,8 @@ def target_for(row: Row, role: str) -> str | None:
         return None
     if role == "type":
         return row.as_type
+    if role == "class":
+        return row.type or row.as_value
     if role == "base":
         return row.as_base
     if role == "call":
@@ -59,7 +61,8 @@ class Uses:
                 for binding in bindings:
                     if binding.kind == "import" and self._leads_out(binding):
                         self.by_key[(id(binding.node), name)] = Use(binding, name)
-        for node in context.nodes:
+        written = (part for text in context.strings.values() for part in ast.walk(text))
+        for node in (*context.nodes, *written):
             if not isinstance(node, ast.Name):
                 continue
             for binding in context.bindings(node):

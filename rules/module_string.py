@@ -27,6 +27,8 @@ LOOKUPS = ("import_module", "__import__", "find_spec", "patch", "setattr", "impo
 def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.Constant)
     text = str(node.value)
+    if node in ctx.strings:
+        return None
     parent = ctx.parents.get(node)
     looked_up = isinstance(parent, ast.Call) and ast.unparse(parent.func).rpartition(".")[2] in LOOKUPS
     if not (BARE if looked_up else NAME).fullmatch(text) or isinstance(parent, ast.Expr):
