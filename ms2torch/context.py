@@ -341,22 +341,22 @@ class FileContext:
                 lines.append(f"from {home} import _backend{alias}" if home else f"import _backend{alias}")
         return lines
 
-    def member_row(self, node: ast.Attribute) -> Row | None:
+    def member_row(self, receiver: ast.expr, name: str) -> Row | None:
         """The row of a method or attribute read from a receiver, None where it must be left alone."""
-        owner = self.type_of(node.value)
+        owner = self.type_of(receiver)
         if owner is None:
-            return self._unknown_row(node)
-        if owner.foreign or (owner.head.startswith("class:") and self._defines(owner.head[6:], node.attr)):
+            return self._unknown_row(receiver, name)
+        if owner.foreign or (owner.head.startswith("class:") and self._defines(owner.head[6:], name)):
             return None
-        return self.types.member(owner, node.attr)
+        return self.types.member(owner, name)
 
-    def _unknown_row(self, node: ast.Attribute) -> Row | None:
-        if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "super":
+    def _unknown_row(self, receiver: ast.expr, name: str) -> Row | None:
+        if isinstance(receiver, ast.Call) and ast.unparse(receiver.func) == "super":
             return None
-        row = self.tables.unique.get(node.attr)
+        row = self.tables.unique.get(name)
         if row is not None or not self.names_mindspore:
             return row
-        row = self.tables.method("mindspore.Tensor", node.attr)
+        row = self.tables.method("mindspore.Tensor", name)
         # Such an adapter hands a receiver that is no tensor to the receiver's own method.
         return row if row is not None and (row.to or "").startswith("_backend.tensor.") else None
 

@@ -63,6 +63,16 @@ def placeholder(ctx: FileContext, name: str) -> cst.BaseExpression:
     return cst.parse_expression(f'{ctx.root("_backend")}.unavailable("{owner}", "{last}")')
 
 
+def by_name(ctx: FileContext, call: ast.AST | None, owner: ast.AST) -> str | None:
+    """The literal name that `getattr` or `hasattr` looks up in a reference, else None."""
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and len(call.args) > 1):
+        return None
+    name = call.args[1]
+    if call.func.id not in ("getattr", "hasattr") or call.args[0] is not owner or ctx.bindings(call.func):
+        return None
+    return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
+
+
 def in_pattern(ctx: FileContext, node: ast.AST) -> bool:
     """Whether a name stands in a match pattern, where Python allows nothing but a dotted name."""
     return isinstance(ctx.parents.get(node), ast.MatchClass | ast.MatchValue)

@@ -23,7 +23,7 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     called = isinstance(parent, ast.Call) and parent.func is node
     if node.attr == "name" or ctx.resolve(node) is not None or ctx.settled(node):
         return None
-    row = ctx.member_row(node)
+    row = ctx.member_row(node.value, node.attr)
     if row is None or called:
         return None
     target = row.to or row.value or row.call or ""

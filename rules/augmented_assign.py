@@ -63,7 +63,11 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         place, value = new.target, new.value
         assert isinstance(place, cst.Name | cst.Attribute)
         if known:
-            right = calls.atom(value) if isinstance(value, ATOMIC_RIGHT) or not isinstance(value, calls.ATOMS) else value
+            right = (
+                calls.atom(value)
+                if isinstance(value, ATOMIC_RIGHT) or not isinstance(value, calls.ATOMS)
+                else value
+            )
             made: cst.BaseExpression = cst.BinaryOperation(place, operator(), right)
         else:
             comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
@@ -76,4 +80,3 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
 
 def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_plain(node.value))
-

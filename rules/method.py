@@ -26,7 +26,7 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     func = node.func
     if not isinstance(func, ast.Attribute) or ctx.resolve(func) is not None or ctx.settled(node):
         return None
-    row = ctx.member_row(func)
+    row = ctx.member_row(func.value, func.attr)
     if row is None or row.attr:
         return None
     if row.unsupported:

@@ -27,7 +27,7 @@ def look_read(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.Attribute)
     if node.attr != "name" or ctx.resolve(node) is not None or ctx.settled(node):
         return None
-    kind = _kind(node.value, ctx)
+    kind = kind_of(node.value, ctx)
     if kind == OTHER:
         return None
     if isinstance(node.ctx, ast.Store):
@@ -50,7 +50,7 @@ def look_write(node: ast.AST, ctx: FileContext) -> Edit | None:
     target = node.targets[0]
     if len(node.targets) != 1 or not isinstance(target, ast.Attribute) or target.attr != "name":
         return None
-    if _kind(target.value, ctx) != UNKNOWN or ctx.settled(node):
+    if kind_of(target.value, ctx) != UNKNOWN or ctx.settled(node):
         return None
     ctx.count(target, "site", "adapted")
 
@@ -65,7 +65,7 @@ def look_write(node: ast.AST, ctx: FileContext) -> Edit | None:
     return edit
 
 
-def _kind(receiver: ast.expr, ctx: FileContext) -> str:
+def kind_of(receiver: ast.expr, ctx: FileContext) -> str:
     """Whether a receiver is a tensor, certainly something else, or unknown."""
     if isinstance(receiver, ast.Name) and receiver.id in ("self", "cls"):
         owner = next(ctx.enclosing(receiver, ast.ClassDef), None)

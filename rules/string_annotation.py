@@ -1,7 +1,7 @@
 """An annotation written as a string names torch's classes, so that `typing.get_type_hints` finds them.
 
-    def f(x: "ms.Tensor") -> "list[Tensor]": ...
-    def f(x: "torch.Tensor") -> "list[Tensor]": ...  # with `from torch import Tensor`
+def f(x: "ms.Tensor") -> "list[Tensor]": ...
+def f(x: "torch.Tensor") -> "list[Tensor]": ...  # with `from torch import Tensor`
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from . import distributed as distributed
 from . import dtypes as dtypes
 from . import guard as guard
 from . import management as management
+from . import members as members
 from . import profiler as profiler
 from . import streams as streams
 from .compat import DeviceMesh as DeviceMesh

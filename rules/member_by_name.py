@@ -1,0 +1,98 @@
+"""A member of a tensor, parameter or module asked for by its name as a string.
+
+torch's tensor has no `asnumpy`, but the port's does: `hasattr` is answered as MindSpore would answer it.
+
+    hasattr(x, "asnumpy"); getattr(p, "name", None); setattr(p, "name", "w")
+    _backend.members.has_member(x, "asnumpy", torch.Tensor); _backend.param_name(p); _backend.set_param_name(p, "w")
+"""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from ms2torch.context import FileContext
+from ms2torch.rule import Edit, rule
+from ms2torch.rules._api import HOMES, with_parens
+from ms2torch.rules.construct_to_forward import WORD
+from ms2torch.rules.parameter_name import OTHER, kind_of
+from ms2torch.tables import Row, owner_and_method
+
+
+@rule("MS112", ast.Call)
+def look(node: ast.AST, ctx: FileContext) -> Edit | None:
+    assert isinstance(node, ast.Call)
+    if not (isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr", "setattr")):
+        return None
+    if len(node.args) < 2 or node.keywords or ctx.bindings(node.func) or ctx.settled(node):
+        return None
+    receiver, literal = node.args[0], node.args[1]
+    name = literal.value if isinstance(literal, ast.Constant) else None
+    if not isinstance(name, str) or name == WORD or ctx.resolve(receiver) is not None:
+        return None
+    if name == "name":
+        return _name(node, ctx)
+    row = ctx.member_row(receiver, name)
+    if row is None or row.unsupported or row.to == f".{name}":
+        return None
+    owner = HOMES.get(owner_and_method(row.name)[0])
+    if node.func.id == "hasattr" and owner is not None:
+        ctx.count(node, "site", "adapted")
+        return _asked(ctx, owner)
+    if (row.to or "").startswith(".") and ctx.type_of(receiver) is not None:
+        ctx.count(node, "site", "converted")
+        return _renamed(str(row.to)[1:])
+    _report(node, row, ctx)
+    return None
+
+
+def _report(node: ast.Call, row: Row, ctx: FileContext) -> None:
+    message = f"{row.name} is looked up by its name; write {row.as_value or row.call} where it is wanted"
+    ctx.find(node, "MS112", "warning", message, row.name, "unresolved")
+    ctx.count(node, "site", "unresolved")
+
+
+def _asked(ctx: FileContext, owner: str) -> Edit:
+    def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(new, cst.Call)
+        args = [*new.args[:1], new.args[1].with_changes(comma=_comma()), cst.Arg(ctx.target(owner))]
+        return new.with_changes(func=ctx.target("_backend.members.has_member"), args=args)
+
+    return edit
+
+
+def _renamed(name: str) -> Edit:
+    def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(new, cst.Call)
+        literal = new.args[1].with_changes(value=cst.SimpleString(f'"{name}"'))
+        return new.with_changes(args=[new.args[0], literal, *new.args[2:]])
+
+    return edit
+
+
+def _name(node: ast.Call, ctx: FileContext) -> Edit | None:
+    """`getattr(p, "name", …)` and `setattr(p, "name", …)` of what may be a parameter."""
+    assert isinstance(node.func, ast.Name)
+    word = node.func.id
+    if word == "hasattr" or kind_of(node.args[0], ctx) == OTHER:
+        return None
+    ctx.count(node, "site", "adapted")
+
+    def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(old, cst.BaseExpression) and isinstance(new, cst.Call)
+        if word == "setattr":
+            args = [new.args[0], *new.args[2:]]
+            return new.with_changes(func=ctx.target("_backend.set_param_name"), args=args)
+        read = cst.Call(ctx.target("_backend.param_name"), [cst.Arg(new.args[0].value)])
+        default = new.args[2].value if len(new.args) > 2 else cst.Name("None")
+        if isinstance(default, cst.Name) and default.value == "None":
+            return with_parens(old, read)
+        either = cst.BooleanOperation(read, cst.Or(), default)
+        return either.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+
+    return edit
+
+
+def _comma() -> cst.Comma:
+    return cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
