@@ -211,6 +211,23 @@ class Index:
             return info.bound[head] + tail
         return f"{info.name}.{written}"
 
+    def takes(self, info: ModuleInfo, packages: tuple[str, ...]) -> bool:
+        """Whether a module gets a name of some foreign packages from another project module."""
+        for site in info.imports:
+            source = self.modules.get(site.module)
+            if source is None:
+                continue
+            names = source.public() if site.name == "*" else [site.name] if site.name else []
+            # `from . import base` and `import pkg.base`: `base.ops` may be one.
+            whole = source if site.name is None else self.modules.get(f"{site.module}.{site.name}")
+            if whole is not None:
+                names = []
+                if any(target.partition(".")[0] in packages for target in whole.bound.values()):
+                    return True
+            if any(self.resolve(f"{site.module}.{name}").partition(".")[0] in packages for name in names):
+                return True
+        return False
+
     def find_class(self, name: str) -> ClassInfo | None:
         """The project class of a resolved dotted name."""
         place = self.split(name)

@@ -123,8 +123,8 @@ def _jobs(
             continue
         if profile is not None and file.path in profile.runtime:
             continue
-        names_mindspore = any(name in file.data for name in names)
         info = index.by_path[file.path]
+        names_mindspore = any(name in file.data for name in names) or index.takes(info, PACKAGES)
         guards = fates.legacy and any(
             site.module in fates.legacy or f"{site.module}.{site.name}" in fates.legacy
             for site in info.imports

@@ -24,7 +24,13 @@ class Use:
     chains: list[ast.expr] = field(default_factory=list)
     guarded: bool = False  # also used by code that needs MindSpore itself
     kept: str | None = None  # target that the local name is imported from in the port
+    missing: bool = False  # bound to a placeholder in the port
     exported: bool = False
+
+    @property
+    def bound(self) -> bool:
+        """Whether the port still binds the local name."""
+        return self.kept is not None or self.missing or self.guarded
 
 
 def target_for(row: Row, role: str) -> str | None:
@@ -53,6 +59,7 @@ class Uses:
         for use in self.by_key.values():
             use.exported = self._exported(use, imported_elsewhere)
             use.kept = self._kept(use)
+            use.missing = use.kept is None and self._missing(use)
 
     def _collect(self) -> None:
         context = self.context
@@ -63,7 +70,7 @@ class Uses:
                         self.by_key[(id(binding.node), name)] = Use(binding, name)
         written = (part for text in context.strings.values() for part in ast.walk(text))
         for node in (*context.nodes, *written):
-            if not isinstance(node, ast.Name):
+            if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
                 continue
             for binding in context.bindings(node):
                 use = self.by_key.get((id(binding.node), node.id)) if binding.kind == "import" else None
@@ -93,12 +100,14 @@ class Uses:
         return info is not None and info.exports is not None and use.local in info.exports
 
     def _kept(self, use: Use) -> str | None:
-        if not isinstance(use.binding.node, ast.ImportFrom):
-            return None
         found = self.context.tables.find(use.binding.target)
         if found is None or found[1]:
             return None
         row = found[0]
+        if use.exported and row.module and row.as_value:
+            return row.as_value  # other files take the module itself from this one
+        if not isinstance(use.binding.node, ast.ImportFrom):
+            return None
         targets: Counter[str] = Counter()
         for chain in use.chains:
             if not isinstance(chain, ast.Name):
@@ -114,6 +123,21 @@ class Uses:
         best = max(targets, key=lambda t: (targets[t], t))
         # A module-like local name (`dtype as mstype`) says nothing when it is kept.
         return best if "." in best and not row.module else None
+
+    def _missing(self, use: Use) -> bool:
+        """Whether code is left that reads the local name although nothing says what it becomes."""
+        found = self.context.tables.find(use.binding.target)
+        if any(isinstance(c, ast.Attribute) and self._is_left(c) for c in use.chains):
+            return True
+        resolvable = found is not None and not found[0].unsupported
+        return not resolvable and (use.exported or any(isinstance(c, ast.Name) for c in use.chains))
+
+    def _is_left(self, chain: ast.Attribute) -> bool:
+        """Whether an assignment to `ms.some.name` stays as it is, having no counterpart to be made to."""
+        ref = self.context.reference(chain)
+        if ref is None or isinstance(chain.ctx, ast.Load):
+            return False
+        return isinstance(chain.ctx, ast.Del) or ref.row is None or target_for(ref.row, "store") is None
 
     def of(self, chain: ast.expr) -> Use | None:
         """The use that a longest chain belongs to."""

@@ -33,7 +33,7 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     if settled := ctx.settled(node):
         ctx.count(node, "chain", settled)
         return None
-    target = spelled(ref, role)
+    target = None if isinstance(node.ctx, ast.Del) else spelled(ref, role)
     use = ctx.uses.of(node)
     if target is None:
         unresolved(ctx, node, ref)

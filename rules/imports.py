@@ -83,9 +83,7 @@ def _lines(
         ctx.count(alias, "alias", state_of(use.kept))
         return [("from", use.kept, local)]
     found = ctx.tables.find(full)
-    resolvable = found is not None and not found[0].unsupported
-    stays = [c for c in use.chains if isinstance(c, ast.Name) and not resolvable]
-    if stays or (use.exported and not resolvable):
+    if use.missing:
         if found is None or found[0].unsupported is None:
             why = "no row of the mapping tables says what it becomes"
         else:
@@ -108,6 +106,9 @@ def _merged(made: list[tuple[str, str, str]], ctx: FileContext) -> list[cst.Base
             if entry not in modules.setdefault(home, []):
                 modules[home].append(entry)
     for home, names in modules.items():
+        if not home:
+            statements += [_statement(f"import {name}") for name in names]
+            continue
         line = f"from {home} import {', '.join(names)}"
         if len(line) > 100:
             line = f"from {home} import (\n    " + ",\n    ".join(names) + ",\n)"
@@ -121,9 +122,8 @@ def _merged(made: list[tuple[str, str, str]], ctx: FileContext) -> list[cst.Base
         if kind == "missing":
             owner, _, last = target.rpartition(".")
             ctx.need("_backend.unavailable")
-            statements.append(
-                _statement(f'{local} = {ctx.root("_backend")}.unavailable("{owner}", "{last}")')
-            )
+            made_by = f'unavailable("{owner}", "{last}")' if owner else f'unavailable_module("{last}")'
+            statements.append(_statement(f"{local} = {ctx.root('_backend')}.{made_by}"))
     return statements
 
 

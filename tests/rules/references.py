@@ -1,7 +1,8 @@
 """Counts a source's MindSpore references by another way than the engine's, so that the two can be compared.
 
-A reference is an imported alias, a longest dotted chain rooted at an imported MindSpore name, or a string that
-names such a module or object. Scopes are worked out here again, name by name, without the engine's collector.
+A reference is an imported alias, a longest dotted chain rooted at a name that was imported from MindSpore or
+hyper_parallel (through the project's own modules or not), or a string that names such a module or object.
+Scopes and re-exports are worked out here again, without the engine's collector and index.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ PACKAGES = ("mindspore", "hyper_parallel")
 DOTTED = re.compile(r"(mindspore|hyper_parallel)(\.[A-Za-z_]\w*)+")
 PLAIN = re.compile(r"(mindspore|hyper_parallel)(\.[A-Za-z_]\w*)*")
 LOOKUPS = ("import_module", "__import__", "find_spec", "patch", "setattr", "importorskip", "locate")
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 def ours(name: str) -> bool:
@@ -23,127 +26,170 @@ def ours(name: str) -> bool:
 
 def count(files: Mapping[str, str]) -> int:
     """References of all files."""
-    return sum(len(found(text)) for path, text in files.items() if path.endswith(".py"))
+    project = Project(files)
+    return sum(len(project.places(path)) for path in project.trees)
 
 
-def found(text: str) -> list[tuple[int, int, str]]:
-    """(line, column, kind) of each reference of one file."""
-    tree = ast.parse(text)
-    return sorted(_Counter(tree).places)
+class Project:
+    """The modules of a source, by path and by name."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self.trees = {path: ast.parse(text) for path, text in files.items() if path.endswith(".py")}
+        self.paths = {
+            path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in self.trees
+        }
+
+    def places(self, path: str) -> list[tuple[int, int, str]]:
+        """(line, column, kind) of each reference of one file."""
+        return sorted(_Counter(self, path).found)
+
+    def source(self, node: ast.ImportFrom, path: str) -> str:
+        """The absolute module that a statement of a file names."""
+        if not node.level:
+            return node.module or ""
+        folders = path.split("/")[: -node.level]
+        return ".".join([*folders, *([node.module] if node.module else [])])
+
+    def exported(self, module: str, seen: tuple[str, ...] = ()) -> dict[str, str]:
+        """What a project module's top level imports: local name -> dotted name."""
+        path = self.paths.get(module)
+        if path is None or module in seen:
+            return {}
+        names: dict[str, str] = {}
+        stack: list[ast.AST] = [self.trees[path]]
+        while stack:
+            node = stack.pop(0)
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    local = alias.asname or alias.name.partition(".")[0]
+                    names[local] = alias.name if alias.asname else local
+            elif isinstance(node, ast.ImportFrom):
+                base = self.source(node, path)
+                for alias in node.names:
+                    if alias.name == "*":
+                        names = self.exported(base, (*seen, module)) | names
+                    else:
+                        names[alias.asname or alias.name] = f"{base}.{alias.name}"
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                text = ast.unparse(node.value)
+                if text.partition(".")[0] in names and re.fullmatch(r"[\w.]+", text):
+                    head, dot, tail = text.partition(".")
+                    names.setdefault(node.targets[0].id, names[head] + dot + tail)
+            if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+                stack[:0] = ast.iter_child_nodes(node)
+        return names
+
+    def leads_out(self, name: str, depth: int = 0) -> bool:
+        """Whether a dotted name ends in one of the packages."""
+        if ours(name):
+            return True
+        parts = name.split(".")
+        for end in range(len(parts), 0, -1):
+            module = ".".join(parts[:end])
+            if module in self.paths:
+                if end == len(parts) or depth > 20:
+                    return False
+                target = self.exported(module).get(parts[end])
+                return target is not None and self.leads_out(".".join([target, *parts[end + 1 :]]), depth + 1)
+        return False
 
 
 class _Counter(ast.NodeVisitor):
-    """Walks the tree; a name is ours if the innermost scope that binds it imports it."""
+    """Walks one file; a name is what the innermost scope that binds it imports it as."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        self.places: list[tuple[int, int, str]] = []
-        self.imported: dict[int, set[str]] = {}
+    def __init__(self, project: Project, path: str) -> None:
+        self.project, self.path = project, path
+        tree = project.trees[path]
+        self.found: list[tuple[int, int, str]] = []
+        self.imported: dict[int, dict[str, str]] = {}
         self.parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-        self._imports(tree)
+        self._imports(tree, (tree,))
         self.visit(tree)
 
-    def _imports(self, tree: ast.Module) -> None:
-        """Names that each scope imports from the packages, by scope."""
+    def _imports(self, node: ast.AST, scope: tuple[ast.AST, ...]) -> None:
+        """Names that each scope imports."""
+        given: dict[str, str] = {}
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                given[alias.asname or top] = alias.name if alias.asname else top
+        elif isinstance(node, ast.ImportFrom):
+            base = self.project.source(node, self.path)
+            for alias in node.names:
+                if alias.name == "*":
+                    given |= self.project.exported(base)
+                else:
+                    given[alias.asname or alias.name] = f"{base}.{alias.name}"
+        for local, target in given.items():
+            declared = any(isinstance(n, ast.Global) and local in n.names for n in ast.walk(scope[-1]))
+            names = self.imported.setdefault(id(scope[0] if declared else scope[-1]), {})
+            if not ours(names.get(local, "")):
+                names[local] = target
+        inner = (*scope, node) if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else scope
+        for child in ast.iter_child_nodes(node):
+            self._imports(child, inner)
 
-        def walk(node: ast.AST, scope: tuple[ast.AST, ...]) -> None:
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                for alias in node.names:
-                    full = alias.name if isinstance(node, ast.Import) else (node.module or "")
-                    if ours(full) and not getattr(node, "level", 0):
-                        local = alias.asname or (
-                            alias.name.partition(".")[0] if isinstance(node, ast.Import) else alias.name
-                        )
-                        home = scope[-1]
-                        declared = [
-                            g for g in ast.walk(home) if isinstance(g, ast.Global) and local in g.names
-                        ]
-                        self.imported.setdefault(id(tree if declared else home), set()).add(local)
-            inner = (
-                (*scope, node)
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
-                else scope
-            )
-            for child in ast.iter_child_nodes(node):
-                walk(child, inner)
-
-        walk(tree, (tree,))
-
-    def is_ours(self, name: ast.Name) -> bool:
-        """Whether a name read here is one that the packages gave."""
-        scopes = [node for node in self._around(name)]
-        at_first = True
-        for scope in scopes:
-            bound = self._binds(scope, name.id)
-            if bound and (at_first or not isinstance(scope, ast.ClassDef)):
-                return name.id in self.imported.get(id(scope), ())
-            at_first = False
-        return False
+    def imported_as(self, name: ast.Name) -> str | None:
+        """The dotted name that a name was imported as."""
+        innermost = True
+        for scope in self._around(name):
+            if self._binds(scope, name.id) and (innermost or not isinstance(scope, ast.ClassDef)):
+                return self.imported.get(id(scope), {}).get(name.id)
+            innermost = False
+        return None
 
     def _around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The scopes around a node, innermost first; what stands in a definition's head is outside of it."""
         child, parent = node, self.parents.get(node)
         while parent is not None:
-            if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
-                if child in parent.body:
-                    yield parent
-                elif child is parent.args and isinstance(node, ast.arg):
-                    yield parent
-            elif isinstance(parent, ast.Lambda):
-                if child is parent.body:
-                    yield parent
-            elif isinstance(parent, ast.ClassDef):
-                if child in parent.body:
-                    yield parent
-            elif isinstance(parent, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-                if child is not parent.generators[0] or node not in ast.walk(parent.generators[0].iter):
+            if isinstance(parent, COMPREHENSIONS):
+                first = parent.generators[0]
+                if child is not first or node not in set(ast.walk(first.iter)):
                     yield parent
             elif isinstance(parent, ast.Module):
                 yield parent
+            elif isinstance(parent, (*FUNCTIONS, ast.ClassDef)):
+                body = parent.body if isinstance(parent.body, list) else [parent.body]
+                if child in body:
+                    yield parent
             child, parent = parent, self.parents.get(parent)
 
     def _binds(self, scope: ast.AST, name: str) -> bool:
-        if isinstance(scope, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            return any(
-                isinstance(n, ast.Name) and n.id == name for g in scope.generators for n in ast.walk(g.target)
-            )
-        if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if isinstance(scope, COMPREHENSIONS):
+            targets = [n for g in scope.generators for n in ast.walk(g.target)]
+            return any(isinstance(n, ast.Name) and n.id == name for n in targets)
+        if isinstance(scope, FUNCTIONS):
             args = scope.args
             every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
             if any(a is not None and a.arg == name for a in every):
                 return True
-        if isinstance(scope, ast.Lambda):
-            return False
-        declared = [
-            n for n in self._own(scope) if isinstance(n, ast.Global | ast.Nonlocal) and name in n.names
-        ]
-        if declared:
+        own = list(self._own(scope))
+        if any(isinstance(n, ast.Global | ast.Nonlocal) and name in n.names for n in own):
             return False
         if name in self.imported.get(id(scope), ()):
             return True
-        for node in self._own(scope):
+        for node in own:
             if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
                 return True
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                if any((a.asname or a.name.partition(".")[0]) == name for a in node.names):
-                    return True
-            if getattr(node, "name", None) == name or getattr(node, "rest", None) == name:
+            if name in (getattr(node, "name", None), getattr(node, "rest", None)):
                 return True
         return False
 
     def _own(self, scope: ast.AST) -> Iterator[ast.AST]:
         """The nodes of a scope that lie in no inner one; the inner definitions themselves are among them."""
-        stack = list(getattr(scope, "body", ()))
+        body = getattr(scope, "body", [])
+        stack = list(body) if isinstance(body, list) else [body]
         while stack:
             node = stack.pop()
             yield node
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-                continue
-            if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            if isinstance(node, COMPREHENSIONS):
                 stack += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
-                continue
-            stack.extend(ast.iter_child_nodes(node))
+            elif not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+                stack.extend(ast.iter_child_nodes(node))
 
     def note(self, node: ast.AST, kind: str) -> None:
-        self.places.append((node.lineno, node.col_offset, kind))  # type: ignore[attr-defined]
+        """One reference."""
+        self.found.append((node.lineno, node.col_offset, kind))  # type: ignore[attr-defined]
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -156,17 +202,21 @@ class _Counter(ast.NodeVisitor):
                 self.note(alias, "alias")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
+        parts: list[str] = []
         root: ast.expr = node
         while isinstance(root, ast.Attribute):
+            parts.insert(0, root.attr)
             root = root.value
-        if isinstance(root, ast.Name):
-            if self.is_ours(root):
-                self.note(node, "chain")
-        else:
+        if not isinstance(root, ast.Name):
             self.visit(root)
+            return
+        target = self.imported_as(root)
+        if target is not None and self.project.leads_out(".".join([target, *parts])):
+            self.note(node, "chain")
 
     def visit_Name(self, node: ast.Name) -> None:
-        if isinstance(node.ctx, ast.Load) and self.is_ours(node):
+        target = self.imported_as(node) if isinstance(node.ctx, ast.Load) else None
+        if target is not None and self.project.leads_out(target):
             self.note(node, "chain")
 
     def visit_Constant(self, node: ast.Constant) -> None:
