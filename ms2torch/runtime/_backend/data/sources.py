@@ -233,8 +233,7 @@ def numpy_dtype(dtype: Any) -> np.dtype[Any]:
     if isinstance(dtype, torch.dtype):
         if dtype is torch.bfloat16:
             raise TypeError("numpy has no bfloat16: a dataset column cannot be one; cast the batch instead")
-        found: np.dtype[Any] = torch.empty(0, dtype=dtype).numpy().dtype
-        return found
+        return np.dtype(torch.empty(0, dtype=dtype).numpy().dtype)
     return np.dtype(dtype)
 
 
