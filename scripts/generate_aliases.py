@@ -164,6 +164,21 @@ def forwarding_modules(modules: dict[str, types.ModuleType]) -> dict[str, str]:
     return moved
 
 
+def folded_modules() -> tuple[dict[str, str], list[str]]:
+    """Generated sub-modules whose package offers nearly all that they define (gen_ops_prim), and the rest."""
+    folded, own_names = {}, []
+    for path, module in list(sys.modules.items()):
+        parent = path.rpartition(".")[0]
+        if parent == "mindspore.ops.auto_generate" and isinstance(module, types.ModuleType):
+            above = vars(sys.modules[parent])
+            own = [(n, v) for n, v in members(path, module) if getattr(v, "__module__", None) == path]
+            missing = [name for name, value in own if above.get(name) is not value]
+            if len(missing) * 20 < len(own):
+                folded[path] = parent
+                own_names += [f"{path}.{name}" for name in missing]
+    return folded, own_names
+
+
 def is_shadowed(path: str, module: types.ModuleType) -> bool:
     """mindspore.common.mutable is a module, and an attribute of mindspore.common: a function."""
     parent, _, name = path.rpartition(".")
@@ -247,11 +262,16 @@ def build() -> tuple[dict[str, str], dict[str, list[str]]]:
         top = [p for p in paths if p.count(".") == 1 and not p.split(".")[1].startswith("_")]
         best = min(top) if top else real if real in paths else min(paths)
         module_alias.update({p: best for p in paths if p != best})
-    for path, target in forwarding_modules(modules).items():
+    forwarding = forwarding_modules(modules)
+    for path, target in forwarding.items():
         if is_kept_module(target):
             module_alias[path] = module_alias.get(target, target)
-    for path in [p for p in module_alias if is_shadowed(p, modules[p])]:
-        del module_alias[path]  # its names are listed one by one
+    folded, own_names = folded_modules()
+    module_alias |= folded
+    # the names of a shadowed module are listed one by one
+    shadowed = {p for p in module_alias if p in modules and is_shadowed(p, modules[p])}
+    for path in shadowed:
+        del module_alias[path]
 
     listed: dict[int, set[str]] = defaultdict(set)
     named: dict[int, set[str]] = defaultdict(set)
@@ -262,7 +282,8 @@ def build() -> tuple[dict[str, str], dict[str, list[str]]]:
         for name, value in members(path, module):
             keep_alive[id(value)] = value
             full = f"{path}.{name}"
-            if is_reexport(module, name, value):
+            forwarded = path in shadowed and getattr(value, "__module__", None) == forwarding.get(path)
+            if forwarded or is_reexport(module, name, value):
                 named[id(value)].add(full)
                 offered = getattr(module, "__all__", None)
                 if path == "mindspore" or offered is None or name in offered:
@@ -281,6 +302,7 @@ def build() -> tuple[dict[str, str], dict[str, list[str]]]:
         best = min(paths, key=lambda p: canonical_key(p, p in listed[key], keep_alive[key]))
         if len(paths) > 1 or is_shadowed(best.rpartition(".")[0], modules[best.rpartition(".")[0]]):
             names[best] = sorted(p for p in paths if p != best) or [best]
+    names |= {name: [name] for name in own_names}
     return dict(sorted(module_alias.items())), dict(sorted(names.items()))
 
 
@@ -292,7 +314,8 @@ HEADER = """\
 # modules: {{other path of a module: its canonical path}}
 # names:   {{canonical name: [other full dotted names of the same object]}}; the module part of a name is
 #          always a canonical module path.
-#          A key that lists itself stands where a function has its module's path (mindspore.parallel.shard).
+#          A key that lists itself stands below a module whose path is also another's:
+#          mindspore.parallel.shard is a function too, or a module that `modules` leads elsewhere.
 # To resolve a dotted name: if it is one of the names (keys and values), take its key. Else replace the
 # longest prefix found in `modules` (repeat until none is), then take the longest prefix that is a key or
 # a value of `names` and replace it by its key; what is left over (attributes of a class, say) is kept.

@@ -195,12 +195,14 @@ def _check_parallel(key: str, value: Any) -> None:
     if key == "parallel_mode" and value not in ParallelMode.MODE_LIST:
         raise ValueError(
             "The context configuration parameter 'parallel_mode' only support 'stand_alone', "
-            f"'data_parallel', 'hybrid_parallel', 'semi_auto_parallel' and 'auto_parallel', but got the value : {value}."
+            f"'data_parallel', 'hybrid_parallel', 'semi_auto_parallel' and 'auto_parallel', but got "
+            f"the value : {value}."
         )
     if key == "dataset_strategy" and isinstance(value, str) and value not in ("full_batch", "data_parallel"):
         raise ValueError(
             "For 'set_auto_parallel_context', the argument 'dataset_strategy' must be 'full_batch' or "
-            f"'data_parallel', but got the value : {value}."
+            f"'data_parallel', but got "
+            f"the value : {value}."
         )
     default = _PARALLEL_DEFAULTS[key]
     if isinstance(default, bool) and not isinstance(value, bool):

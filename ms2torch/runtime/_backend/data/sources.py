@@ -233,8 +233,9 @@ def numpy_dtype(dtype: Any) -> np.dtype[Any]:
     if isinstance(dtype, torch.dtype):
         if dtype is torch.bfloat16:
             raise TypeError("numpy has no bfloat16: a dataset column cannot be one; cast the batch instead")
-        return np.dtype(torch.empty(0, dtype=dtype).numpy().dtype)
-    return np.dtype(dtype)
+        dtype = torch.empty(0, dtype=dtype).numpy().dtype
+    found: np.dtype[Any] = np.dtype(dtype)
+    return found
 
 
 class _Slices:
