@@ -220,6 +220,8 @@ def is_reexport(module: types.ModuleType, name: str, value: object) -> bool:
     """Does the module mean to offer the name, rather than just use it?"""
     if hasattr(module, "__path__") or name in getattr(module, "__all__", ()):
         return True
+    if module.__name__ == "mindspore.common.dtype":  # its public classes come from the C++ module
+        return True
     defined_in = getattr(value, "__module__", None)
     if defined_in == module.__name__:
         return True

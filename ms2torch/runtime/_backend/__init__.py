@@ -4,16 +4,21 @@ It imports torch and the standard library only, so that any module may import it
 """
 
 from . import augmented as augmented
+from . import checkparam as checkparam
 from . import comm_prims as comm_prims
 from . import communication as communication
 from . import compat as compat
+from . import context as context
 from . import data as data
 from . import device as device
 from . import distributed as distributed
 from . import dtypes as dtypes
 from . import guard as guard
+from . import layout as layout
+from . import log as log
 from . import management as management
 from . import members as members
+from . import misc as misc
 from . import profiler as profiler
 from . import streams as streams
 from .compat import DeviceMesh as DeviceMesh

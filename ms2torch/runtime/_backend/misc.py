@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -103,3 +104,24 @@ def DeviceCtx(name: str, device_id: int | None = None) -> torch.device:
         return torch.device(name.lower())
     here = device.current_device()
     return here if device_id is None or here.type == "cpu" else torch.device(here.type, device_id)
+
+
+class _BFloatFamily(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return instance is torch.bfloat16
+
+
+class BFloat(metaclass=_BFloatFamily):
+    """``mindspore._c_expression.typing.BFloat``: ``isinstance(torch.bfloat16, BFloat)`` holds."""
+
+
+def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """``mindspore.jit``: compiles a function to a graph. Here the function runs as it is written.
+
+    Used as ``@jit``, ``@jit(...)`` or ``jit(f)``. Raises TypeError for anything but a callable.
+    """
+    if function is None:
+        return lambda decorated: jit(decorated)
+    if not callable(function):
+        raise TypeError(f"jit takes a function, but got {type(function).__name__}")
+    return function
