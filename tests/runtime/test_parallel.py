@@ -386,6 +386,39 @@ def test_configurations_that_are_not_available(dense):
             made()
 
 
+class Tied(nn.Module):
+    """The embedding's weight is used by its module and, outside it, by the head."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(6, 4)
+        self.mix = nn.Linear(4, 4)
+
+    def forward(self, ids):
+        weight = self.embed.weight
+        return (
+            self.mix(self.embed(ids))
+            @ (parallel.to_local(weight) if parallel.is_dtensor(weight) else weight).t()
+        )
+
+
+@pytest.mark.parametrize("main_grad", [True, False])
+def test_a_tied_weight_gets_both_gradients(dense, main_grad):
+    torch.manual_seed(0)
+    reference = Tied()
+    net = copy.deepcopy(reference)
+    policy = parallel.MixedPrecisionPolicy(apply_grad_on_fp32_main_grad=main_grad)
+    for module in (net.embed, net.mix, net):
+        parallel.fully_shard(module, mesh=dense["fsdp"], mp_policy=policy)
+    ids = torch.tensor([[0, 3], [5, 3]])
+    for _ in range(2):
+        for m in (reference, net):
+            m(ids).square().sum().backward()
+    got = net.embed.weight.main_grad if main_grad else net.embed.weight.grad
+    torch.testing.assert_close(got.to_local(), reference.embed.weight.grad)
+    assert not main_grad or net.embed.weight.grad is None
+
+
 def test_outputs_of_unknown_type_keep_their_parameters(dense):
     class Output:
         def __init__(self, value):

@@ -220,6 +220,8 @@ class HSDPModule:
         # torch swaps the whole of a DTensor parameter, names and tags with it.
         marks = [(p, dict(p.__dict__)) for p in self.parameters()]  # type: ignore[attr-defined]
         result = super()._apply(fn, recurse)  # type: ignore[misc]
+        for managed in self._hsdp.params:
+            managed.watched = False  # torch may have swapped the hook away as well; twice is no harm
         for param, own in marks:
             for key, value in own.items():
                 if key != "main_grad":

@@ -81,6 +81,7 @@ class ShardedParam:
         self._storage: torch.Tensor | None = None
         self._gathered_version = -1
         self._hooked = False
+        self.watched = False
         self._local_sum: torch.Tensor | None = None
         self._unsynced: torch.Tensor | None = None
         shard = local if self.shard_dim is None else self._chunk(local).clone()
@@ -139,6 +140,9 @@ class ShardedParam:
     def unshard(self) -> None:
         """Gather the whole parameter and register it; does nothing when it is there and up to date."""
         self.refresh()
+        if not self.watched and self.sharded.requires_grad:
+            self.sharded.register_post_accumulate_grad_hook(self.take_direct)  # type: ignore[no-untyped-call]
+            self.watched = True
         shard = self.sharded._local_tensor.detach()  # type: ignore[attr-defined]
         owner, name = self.owners[0]
         if owner._parameters[name] is self.full and self._gathered_version == shard._version:
@@ -217,9 +221,30 @@ class ShardedParam:
         if self.on_gradient is not None:
             self.on_gradient(self)
 
+    @torch.no_grad()
+    def take_direct(self, shard: torch.Tensor) -> None:
+        """Add what backward left on the shard itself, where code outside the module used it: tied weights."""
+        grad: Any = shard.grad
+        shard.grad = None
+        if grad is None:
+            return
+        if self.average and self._ranks > 1 and not self.main_grad:
+            # What was averaged before and what is a sum now are one tensor already.
+            raise NotImplementedError(
+                "averaged gradients of a sharded weight that is used outside its module"
+            )
+        if tuple(grad.placements) != self.placements:
+            grad = grad.redistribute(self.mesh, self.placements)
+        local = grad._local_tensor
+        self._accumulate(local / self._ranks if self.average else local)
+
+    @property
+    def _ranks(self) -> int:
+        return self.data.shard_size * self.data.replicate_size
+
     def _reduce(self, local: torch.Tensor) -> None:
         if self.average:
-            local = local / (self.data.shard_size * self.data.replicate_size)
+            local = local / self._ranks
         if self.shard_dim is None:
             local = local.contiguous().clone()
             dist.all_reduce(local, group=self.data.shard_group)
