@@ -233,7 +233,7 @@ class FlashAttentionScore:
         drop: torch.Tensor | None,
     ) -> torch.Tensor:
         if q.shape[1] != k.shape[1]:
-            k, v = (t.repeat_interleave(q.shape[1] // k.shape[1], dim=1) for t in (k, v))
+            k, v = (_spread_heads(t, q.shape[1]) for t in (k, v))
         square = q.shape[2] == k.shape[2]
         causal = drop is not None and (self.sparse_mode == 2 or (self.sparse_mode == 3 and square))
         if shift is None and (drop is None or causal):
@@ -309,6 +309,12 @@ def _from_bnsd(x: torch.Tensor, layout: str) -> torch.Tensor:
     return moved.flatten(2)
 
 
+def _spread_heads(x: torch.Tensor, heads: int) -> torch.Tensor:
+    """Each key head for its group of query heads; without a copy where there is one key head."""
+    wide = x.unsqueeze(2).expand(-1, -1, heads // x.shape[1], -1, -1)
+    return wide.reshape(x.shape[0], heads, *x.shape[2:])
+
+
 def _scaled_shift(q: torch.Tensor, k: torch.Tensor, shift: torch.Tensor, scale: float) -> torch.Tensor:
     """``scale * real_shift``: the kernel adds it before it scales."""
     if shift.ndim != 4 or shift.shape[2] not in (1, q.shape[2]) or shift.shape[3] != k.shape[2]:
@@ -343,7 +349,7 @@ def _row_statistics(
     q: torch.Tensor, k: torch.Tensor, shift: torch.Tensor | None, drop: torch.Tensor | None, scale: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
     if q.shape[1] != k.shape[1]:
-        k = k.repeat_interleave(q.shape[1] // k.shape[1], dim=1)
+        k = _spread_heads(k, q.shape[1])
     keys = widen(k).transpose(-1, -2)
     maxima, sums = [], []
     for start in range(0, q.shape[2], _CHUNK):
