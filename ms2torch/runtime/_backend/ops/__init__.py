@@ -14,13 +14,13 @@ from .activation import (
     soft_shrink, softmax, softmin, softplus, softshrink, softsign, tanhshrink, threshold,
 )
 from .arith import (
-    accumulate_n, add, addcdiv, addcmul, addn, approximate_equal, atan2, bitwise_and, bitwise_left_shift,
-    bitwise_or, bitwise_right_shift, bitwise_xor, clamp, clip_by_global_norm, clip_by_norm,
-    clip_by_value, cummax, cummin, cumsum, div, div_no_nan, equal, exp, floor_div, floor_divide,
-    floor_mod, fmod, greater, greater_equal, inv, invert, is_floating_point, is_nonzero, isreal, lerp,
-    less, less_equal, logical_and, logical_or, logical_xor, logit, maximum, minimum, mul, mul_no_nan,
-    not_equal, pow, real_div, remainder, round, sqrt, squared_difference, sub, subtract, trapz,
-    true_divide, truncate_div, truncate_mod, xdivy, xlogy,
+    accumulate_n, add, addcdiv, addcmul, addn, approximate_equal, arcsin, atan2, bitwise_and,
+    bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, clamp, clip_by_global_norm,
+    clip_by_norm, clip_by_value, copysign, cummax, cummin, cumsum, div, div_no_nan, equal, exp,
+    floor_div, floor_divide, floor_mod, fmod, greater, greater_equal, inv, invert, is_floating_point,
+    is_nonzero, isreal, ldexp, lerp, less, less_equal, logical_and, logical_or, logical_xor, logit,
+    maximum, minimum, mul, mul_no_nan, not_equal, pow, real_div, remainder, round, sqrt,
+    squared_difference, sub, subtract, trapz, true_divide, truncate_div, truncate_mod, xdivy, xlogy,
 )
 from .control import (
     assign, assign_add, assign_sub, deepcopy, depend, format_cast, identity, inplace_add, inplace_sub,
@@ -29,7 +29,8 @@ from .control import (
 from .convpool import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d,
     adaptive_max_pool2d, adaptive_max_pool3d, affine_grid, avg_pool1d, avg_pool2d, avg_pool3d, conv1d,
-    conv2d, conv3d, grid_sample, interpolate, max_pool2d, max_pool3d, upsample,
+    conv2d, conv3d, grid_sample, interpolate, lp_pool1d, lp_pool2d, max_pool2d, max_pool3d, max_unpool1d,
+    max_unpool2d, max_unpool3d, upsample,
 )
 from .creation import (
     bartlett_window, blackman_window, cast, eye, fill, fill_v2, fills, full, hamming_window, hann_window,
@@ -46,8 +47,9 @@ from .indexing import (
     unsorted_segment_max, unsorted_segment_min, unsorted_segment_prod, unsorted_segment_sum, where,
 )
 from .linalg import (
-    addr, baddbmm, batch_dot, bmm, cdist, cholesky, cholesky_inverse, cond, cross, dot, eig, ger, inner,
-    log_matrix_determinant, matmul, matrix_solve, mm, mv, pinv, qr, renorm, svd, tensor_dot,
+    addr, adjoint, baddbmm, batch_dot, bmm, cdist, cholesky, cholesky_inverse, cond, cross, dot, eig,
+    ger, inner, log_matrix_determinant, matmul, matrix_solve, mm, mv, pinv, qr, renorm, svd, tensor_dot,
+    vecdot,
 )
 from .loss import (
     binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss, cross_entropy,
@@ -62,18 +64,19 @@ from .random import (
 )
 from .reduce import (
     all, amax, amin, aminmax, any, argmin, argsort, bincount, bucketize, cosine_similarity,
-    count_nonzero, histc, l2_normalize, logsumexp, matrix_norm, max, mean, median, min, msort, nanmean,
-    nanmedian, nanquantile, nansum, norm, prod, quantile, reduce_max, reduce_mean, reduce_min,
-    reduce_prod, reduce_sum, searchsorted, sort, std, std_mean, top_k, topk, unique, unique_consecutive,
-    var, var_mean, vector_norm,
+    count_nonzero, histc, intopk, l2_normalize, logcumsumexp, logsumexp, matrix_norm, max, mean, median,
+    min, msort, nanmean, nanmedian, nanquantile, nansum, norm, prod, quantile, reduce_max, reduce_mean,
+    reduce_min, reduce_prod, reduce_sum, searchsorted, sort, std, std_mean, top_k, topk, unique,
+    unique_consecutive, var, var_mean, vector_norm,
 )
 from .shaping import (
-    atleast_1d, atleast_2d, atleast_3d, broadcast_to, chunk, concat, depth_to_space, diag, diag_part,
-    diff, dsplit, dtype, dyn_shape, expand_as, expand_dims, flatten, flip, hsplit, hstack,
-    matrix_band_part, meshgrid, mirror_pad, moveaxis, movedim, narrow, pad, permute, rank,
-    repeat_elements, repeat_interleave, reshape, reverse, reverse_sequence, roll, sequence_mask, shape,
-    size, slice_ as slice, space_to_depth, split, squeeze, stack, strided_slice, tensor_split, tile,
-    transpose, type_as, unstack, view_as, vsplit, vstack,
+    atleast_1d, atleast_2d, atleast_3d, batch_to_space_nd, broadcast_to, cat, channel_shuffle, chunk,
+    concat, depth_to_space, diag, diag_part, diff, dsplit, dtype, dyn_shape, expand, expand_as,
+    expand_dims, flatten, flip, hsplit, hstack, matrix_band_part, meshgrid, mirror_pad, moveaxis,
+    movedim, narrow, pad, padding, permute, rank, repeat_elements, repeat_interleave, reshape, reverse,
+    reverse_sequence, roll, sequence_mask, shape, size, slice_ as slice, space_to_batch_nd,
+    space_to_depth, split, squeeze, stack, strided_slice, tensor_split, tile, transpose, type_as,
+    unstack, view_as, vsplit, vstack,
 )
 from .prims.base import (
     Primitive,
@@ -89,21 +92,28 @@ from .prims.ext import (
     ZerosLikeExt,
 )
 from .prims.layers import (
-    ApplyMomentum, AvgPool, BatchNorm, BCEWithLogitsLoss, BiasAdd, BinaryCrossEntropy, CeLU, Conv2D,
-    Conv3D, Dropout, Dropout2D, Dropout3D, Elu, GLU, HShrink, KLDivLoss, LayerNorm, LogSoftmax, MaxPool,
-    MaxPoolWithArgmax, NLLLoss, ResizeBilinearV2, ResizeNearestNeighbor, ResizeNearestNeighborV2,
-    SmoothL1Loss, SoftMarginLoss, Softmax, SoftShrink, SparseSoftmaxCrossEntropyWithLogits,
+    AdaptiveAvgPool2D, AdaptiveAvgPool3D, AdaptiveMaxPool2D, ApplyMomentum, AvgPool, BatchNorm,
+    BCEWithLogitsLoss, BiasAdd, BinaryCrossEntropy, CeLU, Conv2D, Conv3D, Dropout, Dropout2D, Dropout3D,
+    Elu, GLU, GridSampler2D, GridSampler3D, HShrink, KLDivLoss, LayerNorm, LogSoftmax, LRN, MaxPool,
+    MaxPoolWithArgmax, MultiMarginLoss, NLLLoss, ResizeBilinearV2, ResizeNearestNeighbor,
+    ResizeNearestNeighborV2, SmoothL1Loss, SoftMarginLoss, Softmax, SoftShrink,
+    SparseSoftmaxCrossEntropyWithLogits,
 )
 from .prims.made import (
-    ApproximateEqual, Argmax, ArgMaxWithValue, Argmin, ArgMinWithValue, BatchMatMul, BroadcastTo,
-    Cholesky, Concat, Cummax, Cummin, CumProd, CumSum, DepthToSpace, Einsum, EuclideanNorm, Gather,
-    HistogramFixedWidth, IndexAdd, InTopK, IsClose, L2Normalize, LpNorm, MatMul, MatrixInverse, Meshgrid,
-    MirrorPad, Multinomial, NanToNum, OneHot, Pad, PadV3, Qr, RandomCategorical, RandomShuffle, Range,
-    ReduceAll, ReduceAny, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceStd, ReduceSum,
-    ReverseSequence, ReverseV2, Roll, ScatterAdd, ScatterDiv, ScatterMax, ScatterMin, ScatterMul,
-    ScatterNdAdd, ScatterNdDiv, ScatterNdMax, ScatterNdMin, ScatterNdMul, ScatterNdSub, ScatterNdUpdate,
-    ScatterSub, ScatterUpdate, Sort, SpaceToDepth, Split, SplitV, Squeeze, Stack, StandardNormal,
-    StridedSlice, Svd, TensorScatterElements, TopK, Tril, Triu, UniformInt, UniformReal, Unstack,
+    Argmax, ArgMaxWithValue, Argmin, ArgMinWithValue, BroadcastTo, Concat, Cummax, Cummin, CumProd,
+    CumSum, DepthToSpace, EuclideanNorm, Gather, HistogramFixedWidth, IndexAdd, InTopK, L2Normalize,
+    LpNorm, Meshgrid, MirrorPad, OneHot, Pad, PadV3, Range, ReduceAll, ReduceAny, ReduceMax, ReduceMean,
+    ReduceMin, ReduceProd, ReduceStd, ReduceSum, ReverseSequence, ReverseV2, Roll, ScatterAdd,
+    ScatterDiv, ScatterMax, ScatterMin, ScatterMul, ScatterNdAdd, ScatterNdDiv, ScatterNdMax,
+    ScatterNdMin, ScatterNdMul, ScatterNdSub, ScatterNdUpdate, ScatterSub, ScatterUpdate, Sort,
+    SpaceToDepth, Split, SplitV, Squeeze, Stack, StridedSlice, TensorScatterElements, TopK, Tril, Triu,
+    Unstack,
+)
+from .prims.more import (
+    ApproximateEqual, BatchMatMul, BatchToSpaceND, Cdist, Cholesky, Einsum, InplaceAdd, InplaceSub,
+    InplaceUpdate, InsertGradientOf, IsClose, MatMul, MatrixInverse, MatrixPower, MatrixSolve,
+    Multinomial, NanToNum, Padding, Qr, RandomCategorical, RandomShuffle, RandpermV2, Renorm,
+    SearchSorted, SpaceToBatchND, StandardNormal, Svd, TruncatedNormal, UniformInt, UniformReal,
 )
 from .prims.plain import (
     Abs, AccumulateNV2, ACos, Acosh, Add, Addcdiv, Addcmul, AddN, Asin, Asinh, Assign, AssignAdd,
@@ -111,19 +121,20 @@ from .prims.plain import (
     BitwiseXor, Cast, Ceil, Complex, ComplexAbs, Conj, Cos, Cosh, Dense, Depend, Diag, DiagPart, Digamma,
     Div, DivNoNan, DType, EmbeddingLookup, Equal, Erf, Erfc, Erfinv, Exp, ExpandDims, Expm1, Eye,
     FastGeLU, Fill, Fills, FillV2, Flatten, FloatStatus, Floor, FloorDiv, FloorMod, GatherD, GatherNd,
-    GeLU, Ger, Greater, GreaterEqual, Heaviside, HSigmoid, HSwish, Hypot, Identity, Igamma, Igammac,
-    Imag, IndexFill, Inv, Invert, InvertPermutation, IsFinite, IsInf, IsNan, L2Loss, LeftShift, Lerp,
-    Less, LessEqual, Lgamma, LinSpace, Log, Log1p, LogicalAnd, LogicalNot, LogicalOr, LogicalXor,
+    Gcd, GeLU, Ger, Greater, GreaterEqual, Heaviside, HSigmoid, HSwish, Hypot, Identity, Igamma, Igammac,
+    Imag, IndexFill, Inv, Invert, InvertPermutation, IsFinite, IsInf, IsNan, L2Loss, Lcm, LeftShift,
+    Lerp, Less, LessEqual, Lgamma, LinSpace, Log, Log1p, LogicalAnd, LogicalNot, LogicalOr, LogicalXor,
     LogMatrixDeterminant, MaskedFill, MaskedSelect, MatrixBandPart, MatrixDeterminant, MatrixExp,
     Maximum, Minimum, Mish, Mod, Mul, MulNoNan, Neg, NextAfter, NonZero, NotEqual, Ones, OnesLike, Polar,
-    Pow, PReLU, Print, Rank, Real, RealDiv, Reciprocal, ReLU, ReLU6, Reshape, RightShift, Rint, Rsqrt,
-    ScalarCast, ScalarToTensor, ScatterNd, Select, SeLU, Shape, Sigmoid, SigmoidCrossEntropyWithLogits,
-    Sign, SiLU, Sin, Sinc, Sinh, Size, Slice, SoftmaxCrossEntropyWithLogits, Softplus, Softsign, Sqrt,
-    Square, SquaredDifference, SquareSumAll, StopGradient, Sub, Tan, Tanh, TensorScatterAdd,
-    TensorScatterDiv, TensorScatterMax, TensorScatterMin, TensorScatterMul, TensorScatterSub,
-    TensorScatterUpdate, TensorShape, Tile, Trace, Transpose, TransposeExtView, TransposeView, Trunc,
-    TruncateDiv, TruncateMod, TupleToArray, Unique, UnsortedSegmentMax, UnsortedSegmentMin,
-    UnsortedSegmentProd, UnsortedSegmentSum, Xdivy, Xlogy, Zeros, ZerosLike,
+    Pow, PReLU, Print, Rank, Real, RealDiv, Reciprocal, ReLU, ReLU6, Reshape, RightShift, Rint, Round,
+    Rsqrt, ScalarCast, ScalarToTensor, ScatterNd, Select, SeLU, Shape, Sigmoid,
+    SigmoidCrossEntropyWithLogits, Sign, SiLU, Sin, Sinc, Sinh, Size, Slice,
+    SoftmaxCrossEntropyWithLogits, Softplus, Softsign, Sqrt, Square, SquaredDifference, SquareSumAll,
+    StopGradient, Sub, Tan, Tanh, TensorScatterAdd, TensorScatterDiv, TensorScatterMax, TensorScatterMin,
+    TensorScatterMul, TensorScatterSub, TensorScatterUpdate, TensorShape, Tile, Trace, Transpose,
+    TransposeExtView, TransposeView, Trunc, TruncateDiv, TruncateMod, TupleToArray, Unique,
+    UnsortedSegmentMax, UnsortedSegmentMin, UnsortedSegmentProd, UnsortedSegmentSum, Xdivy, Xlogy, Zeros,
+    ZerosLike,
 )
 from ..fused import (
     AdamW, FlashAttentionScore, GroupedMatmul, GroupedMatmulV4, MoeTokenPermute, MoeTokenUnpermute,

@@ -289,8 +289,9 @@ def cummax(input: Tensor, axis: int) -> tuple[Tensor, Tensor]:
 
 
 def cummin(input: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+    """(running smallest values, their int32 indices); those of ``cummax`` are int64."""
     values, indices = torch.cummin(input, axis)
-    return values, indices
+    return values, indices.int()
 
 
 def cumsum(x: Tensor, axis: int, dtype: Any = None) -> Tensor:
@@ -345,3 +346,15 @@ def is_floating_point(input: Tensor) -> bool:
 
 def logit(input: Tensor, eps: Any = None) -> Tensor:
     return torch.logit(input, eps)
+
+
+def arcsin(x: Tensor) -> Tensor:
+    return torch.arcsin(x)
+
+
+def copysign(x: Any, other: Any) -> Tensor:
+    return torch.copysign(*left(x, other))
+
+
+def ldexp(x: Tensor, other: Tensor) -> Tensor:
+    return torch.ldexp(x, other)

@@ -292,3 +292,48 @@ def resize_bilinear(x: Tensor, size: Any, align_corners: bool, half_pixel_center
         part = part.unsqueeze(-1) if axis == -2 else part
         out = torch.lerp(out.index_select(axis, low), out.index_select(axis, high), part)
     return out
+
+
+def lp_pool1d(
+    x: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Tensor:
+    return F.lp_pool1d(x, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool2d(
+    x: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Tensor:
+    return F.lp_pool2d(x, norm_type, kernel_size, stride, ceil_mode)
+
+
+def max_unpool1d(
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Tensor:
+    return F.max_unpool1d(x, indices.long(), kernel_size, stride, padding, output_size)
+
+
+def max_unpool2d(
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Tensor:
+    return F.max_unpool2d(x, indices.long(), kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    output_size: Any = None,
+) -> Tensor:
+    return F.max_unpool3d(x, indices.long(), kernel_size, stride, padding, output_size)

@@ -144,3 +144,11 @@ def renorm(input: Tensor, p: Any, axis: int, maxnorm: Any) -> Tensor:
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     return torch.cdist(x1, x2, p)
+
+
+def adjoint(x: Tensor) -> Tensor:
+    return x.mH
+
+
+def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
+    return torch.linalg.vecdot(x, y, dim=axis)

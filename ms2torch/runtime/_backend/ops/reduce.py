@@ -309,3 +309,13 @@ def bucketize(input: Tensor, boundaries: Any, *, right: bool = False) -> Tensor:
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     return torch.cosine_similarity(x1, x2, dim, eps)
+
+
+def intopk(x1: Tensor, x2: Tensor, k: int) -> Tensor:
+    """Whether the value at the index ``x2`` is among the ``k`` largest of its row."""
+    picked = x1.gather(1, index(x2).unsqueeze(1))
+    return (x1 > picked).sum(1) < k
+
+
+def logcumsumexp(input: Tensor, axis: int) -> Tensor:
+    return torch.logcumsumexp(input, axis)

@@ -120,12 +120,12 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
 
 
 def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
-    """Axes from ``start_dim`` on as one; the first axis stays (torch's starts at 0). ``order`` "F" reads
-    the axes in reverse."""
+    """Axes from ``start_dim`` on as one; the first axis stays (torch's starts at 0). ``order`` "F" reverses
+    the axes first."""
     if order not in ("C", "F"):
         raise ValueError(f"flatten: order must be 'C' or 'F', not {order!r}")
     if order == "F":
-        input = input.permute(0, *range(input.ndim - 1, 0, -1))
+        input = input.permute(*range(input.ndim - 1, -1, -1))
     if input.ndim < 2 and start_dim in (1, -1, 0):
         return input.reshape(-1)
     return torch.flatten(input, start_dim, end_dim)
@@ -352,3 +352,59 @@ def atleast_2d(inputs: Any) -> Any:
 
 def atleast_3d(inputs: Any) -> Any:
     return torch.atleast_3d(inputs) if isinstance(inputs, Tensor) else tuple(torch.atleast_3d(*inputs))
+
+
+def cat(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
+    return torch.cat(tuple(tensors), axis)
+
+
+def expand(input_x: Tensor, size: Any) -> Tensor:
+    return input_x.expand(ints(size))
+
+
+def channel_shuffle(x: Tensor, groups: int) -> Tensor:
+    return torch.channel_shuffle(x, groups)
+
+
+def padding(x: Tensor, pad_dim_size: int = 8) -> Tensor:
+    """The last axis, of size 1, filled up with zeros to ``pad_dim_size``."""
+    return F.pad(x, (0, pad_dim_size - x.shape[-1]))
+
+
+def space_to_batch_nd(input_x: Tensor, block_size: Any, paddings: Any) -> Tensor:
+    """Blocks of the last axes, after padding them by (before, after) each, moved to the batch axis."""
+    blocks = [block_size, block_size] if isinstance(block_size, int) else list(block_size)
+    n = len(blocks)
+    amounts = [int(a) for pair in reversed(list(paddings)) for a in pair]
+    x = F.pad(input_x, amounts)
+    lead, rest = x.shape[: x.ndim - n], x.shape[x.ndim - n :]
+    split: list[int] = list(lead)
+    for size, block in zip(rest, blocks, strict=True):
+        split += [size // block, block]
+    first = len(lead)
+    inner = [first + 2 * i + 1 for i in range(n)]
+    outer = [first + 2 * i for i in range(n)]
+    out = x.reshape(split).permute(*inner, *range(first), *outer)
+    total = 1
+    for block in blocks:
+        total *= block
+    return out.reshape(lead[0] * total, *lead[1:], *(s // b for s, b in zip(rest, blocks, strict=True)))
+
+
+def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
+    """The inverse of ``space_to_batch_nd``, cutting (before, after) off the last axes."""
+    blocks = [block_shape, block_shape] if isinstance(block_shape, int) else list(block_shape)
+    n = len(blocks)
+    total = 1
+    for block in blocks:
+        total *= block
+    lead = (input_x.shape[0] // total, *input_x.shape[1 : input_x.ndim - n])
+    rest = input_x.shape[input_x.ndim - n :]
+    x = input_x.reshape(*blocks, *lead, *rest)
+    order = [n + i for i in range(len(lead))]
+    for i in range(n):
+        order += [n + len(lead) + i, i]
+    x = x.permute(order).reshape(*lead, *(s * b for s, b in zip(rest, blocks, strict=True)))
+    for axis, (before, after) in enumerate(crops, start=len(lead)):
+        x = x.narrow(axis, int(before), x.shape[axis] - int(before) - int(after))
+    return x

@@ -105,14 +105,67 @@ def BatchNorm(
     data_format: str = "NCHW",
 ) -> tuple[Tensor, ...]:
     """(output, batch mean, batch variance, and both again); in training ``mean`` and ``variance`` move by
-    ``momentum``, the variance by the unbiased one."""
+    ``momentum``. Without training the given mean and variance take the batch's place."""
     check_default("BatchNorm", data_format=(data_format, "NCHW"))
     out = F.batch_norm(input_x, mean, variance, scale, bias, is_training, momentum, epsilon)
     if not is_training:
         return out, mean, variance, mean, variance
     dims = [d for d in range(input_x.ndim) if d != 1]
     var, avg = torch.var_mean(input_x, dims, correction=0)
-    return out, mean, variance, avg, var
+    return out, avg, var, avg, var
+
+
+@attrs
+def LRN(
+    x: Tensor,
+    *,
+    depth_radius: int = 5,
+    bias: float = 1.0,
+    alpha: float = 1.0,
+    beta: float = 0.5,
+    norm_region: str = "ACROSS_CHANNELS",
+) -> Tensor:
+    return activation.lrn(x, depth_radius, bias, alpha, beta, norm_region)
+
+
+@attrs
+def AdaptiveAvgPool2D(x: Tensor, *, output_size: Any) -> Tensor:
+    return F.adaptive_avg_pool2d(x, output_size)
+
+
+@attrs
+def AdaptiveAvgPool3D(x: Tensor, *, output_size: Any) -> Tensor:
+    return F.adaptive_avg_pool3d(x, output_size)
+
+
+@attrs
+def AdaptiveMaxPool2D(input: Tensor, *, output_size: Any) -> tuple[Tensor, Tensor]:
+    """(largest values, their places)."""
+    pool: Any = F.adaptive_max_pool2d
+    values, where = pool(input, output_size, True)
+    return values, where
+
+
+@attrs
+def GridSampler2D(
+    input_x: Tensor,
+    grid: Tensor,
+    *,
+    interpolation_mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool = False,
+) -> Tensor:
+    return F.grid_sample(input_x, grid, interpolation_mode, padding_mode, align_corners)
+
+
+GridSampler3D = GridSampler2D
+
+
+@attrs
+def MultiMarginLoss(
+    x: Tensor, target: Tensor, weight: Any = None, *, p: int = 1, margin: float = 1.0, reduction: str = "mean"
+) -> Tensor:
+    return loss.multi_margin_loss(x, target, p, margin, weight, reduction)
 
 
 @attrs

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import arith, creation, indexing, linalg, random, reduce, shaping
-from .._common import check_default, index, ints
+from .. import arith, creation, indexing, reduce, shaping
+from .._common import check_default, ints
 from .base import attrs
 
 # Reductions
@@ -106,8 +106,7 @@ def Sort(x: Tensor, *, axis: int = -1, descending: bool = False) -> tuple[Tensor
 @attrs
 def InTopK(x1: Tensor, x2: Tensor, *, k: int) -> Tensor:
     """Whether the value at the index ``x2`` is among the ``k`` largest of its row."""
-    picked = x1.gather(1, index(x2).unsqueeze(1))
-    return (x1 > picked).sum(1) < k
+    return reduce.intopk(x1, x2, k)
 
 
 @attrs
@@ -335,96 +334,3 @@ ScatterNdMin = _in_place("ScatterNdMin", indexing.scatter_nd_min, False)
 ScatterNdMul = _in_place("ScatterNdMul", indexing.scatter_nd_mul, False)
 ScatterNdSub = _in_place("ScatterNdSub", indexing.scatter_nd_sub, False)
 ScatterNdUpdate = _in_place("ScatterNdUpdate", indexing.scatter_nd_update, True)
-
-
-# Products and linear algebra
-
-
-@attrs
-def MatMul(input: Tensor, mat2: Tensor, *, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    return linalg.matmul_prim(input, mat2, transpose_a, transpose_b)
-
-
-@attrs
-def BatchMatMul(x: Tensor, y: Tensor, *, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    return linalg.matmul_prim(x, y, transpose_a, transpose_b)
-
-
-@attrs
-def Einsum(*operands: Any, equation: str) -> Tensor:
-    given = operands[0] if len(operands) == 1 and not isinstance(operands[0], Tensor) else operands
-    return torch.einsum(equation, *given)
-
-
-@attrs
-def MatrixInverse(x: Tensor, *, adjoint: bool = False) -> Tensor:
-    made = torch.linalg.inv(x)
-    return made.mH if adjoint else made
-
-
-@attrs
-def Cholesky(input_x: Tensor, *, upper: bool = False) -> Tensor:
-    return linalg.cholesky(input_x, upper)
-
-
-@attrs
-def Svd(input: Tensor, *, full_matrices: bool = False, compute_uv: bool = True) -> Any:
-    return linalg.svd(input, full_matrices, compute_uv)
-
-
-@attrs
-def Qr(x: Tensor, *, full_matrices: bool = False) -> tuple[Tensor, Tensor]:
-    return linalg.qr_prim(x, full_matrices)
-
-
-@attrs
-def IsClose(
-    input: Tensor, other: Tensor, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = True
-) -> Tensor:
-    return torch.isclose(input, other, rtol, atol, equal_nan)
-
-
-@attrs
-def ApproximateEqual(x: Tensor, y: Tensor, *, tolerance: float = 1e-5) -> Tensor:
-    return arith.approximate_equal(x, y, tolerance)
-
-
-@attrs
-def NanToNum(input: Tensor, *, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:
-    return torch.nan_to_num(input, nan, posinf, neginf)
-
-
-# Random numbers
-
-
-@attrs
-def StandardNormal(shape: Any, *, seed: int = 0, seed2: int = 0) -> Tensor:
-    return random.standard_normal(shape, seed or seed2 or None)
-
-
-@attrs
-def UniformReal(shape: Any, *, seed: int = 0, seed2: int = 0) -> Tensor:
-    return random.rand(shape, seed=seed or seed2 or None)
-
-
-@attrs
-def UniformInt(shape: Any, minval: Any, maxval: Any, *, seed: int = 0, seed2: int = 0) -> Tensor:
-    """int32 of [minval, maxval)."""
-    return random.randint(minval, maxval, shape, seed or seed2 or None, dtype=torch.int32)
-
-
-@attrs
-def RandomCategorical(logits: Tensor, num_sample: int, seed: int = 0, *, dtype: Any = torch.int64) -> Tensor:
-    return random.random_categorical(logits, num_sample, seed, dtype)
-
-
-@attrs
-def Multinomial(
-    x: Tensor, num_samples: int, *, seed: int = 0, seed2: int = 0, dtype: Any = torch.int32
-) -> Tensor:
-    return random.multinomial(x, num_samples, True, seed or seed2 or None).to(dtype)
-
-
-@attrs
-def RandomShuffle(input_x: Tensor, *, seed: int = 0, seed2: int = 0) -> Tensor:
-    return random.shuffle(input_x, seed or seed2 or None)
