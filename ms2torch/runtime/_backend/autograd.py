@@ -35,6 +35,10 @@ class _Executor:
         return torch.is_grad_enabled()
 
     @staticmethod
+    def set_async_for_graph(flag: bool) -> None:
+        """A setting of MindSpore's graph executor: nothing to set in a port."""
+
+    @staticmethod
     def sync() -> None:
         """Wait until the device is idle."""
         kind = torch.get_default_device().type
@@ -363,14 +367,8 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> A
 
 
 def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool = False) -> Any:
-    """(outputs, function from output gradients to input gradients)."""
+    """(outputs, function from output gradients to a tuple of input gradients)."""
     if weights is not None:
         raise NotImplementedError("vjp(weights=…) is not supported; use value_and_grad")
     got = torch.func.vjp(fn, *inputs, has_aux=has_aux)
-    outputs, back = got[0], got[1]
-
-    def pull(*v: Any) -> Any:
-        found = back(*v)
-        return found[0] if len(inputs) == 1 else found
-
-    return (outputs, pull, *got[2:])
+    return tuple(got)

@@ -102,9 +102,9 @@ _KEYWORDS = {
 
 def _buffers_to_parameters(module: Module) -> None:
     """MindSpore has no buffers: running statistics are parameters without gradient."""
-    for name in list(module._buffers):
-        value = module._buffers.pop(name)
+    for name, value in list(module._buffers.items()):
         if value is not None:
+            del module._buffers[name]
             setattr(module, name, Parameter(value, name=name, requires_grad=False))
 
 
