@@ -154,20 +154,12 @@ def test_recompute_counts_two_forwards():
 def test_enable_grad_switch():
     try:
         autograd.set_enable_grad(False)
-        assert not autograd.pynative_executor.enable_grad()
+        assert not torch.is_grad_enabled()
     finally:
         autograd.set_enable_grad(True)
 
 
 def test_decorators_keep_the_function():
-    @autograd.jit
-    def one(x):
-        return x
-
-    @autograd.jit(jit_level="O1")
-    def two(x):
-        return x
-
     class Net:
         @autograd.lazy_inline
         def __init__(self):
@@ -177,7 +169,7 @@ def test_decorators_keep_the_function():
         def other(self):
             return self.a
 
-    assert one(1) == two(1) == Net().other() == 1 and autograd.mutable([1]) == [1]
+    assert Net().other() == 1 and autograd.jit_class(Net) is Net
     assert autograd.vmap(lambda x: x.sum())(torch.ones(3, 2)).tolist() == [2, 2, 2]
     outputs, pull = autograd.vjp(lambda x: x * x, X)
     assert outputs.tolist() == [1, 4] and pull(t(1.0, 1.0))[0].tolist() == [2, 4]

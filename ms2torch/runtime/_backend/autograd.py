@@ -24,31 +24,6 @@ def set_enable_grad(flag: bool) -> None:
     torch.set_grad_enabled(bool(flag))
 
 
-class _Executor:
-    """MindSpore's ``_pynative_executor``, as far as models reach for it."""
-
-    set_enable_grad = staticmethod(set_enable_grad)
-
-    @staticmethod
-    def enable_grad() -> bool:
-        """Whether gradients are recorded."""
-        return torch.is_grad_enabled()
-
-    @staticmethod
-    def set_async_for_graph(flag: bool) -> None:
-        """A setting of MindSpore's graph executor: nothing to set in a port."""
-
-    @staticmethod
-    def sync() -> None:
-        """Wait until the device is idle."""
-        kind = torch.get_default_device().type
-        module = torch.get_device_module(kind)
-        module.synchronize()
-
-
-pynative_executor = _Executor()
-
-
 class Function(torch.autograd.Function):
     """Custom forward and backward. MindSpore's ctx has torch's contract: ``save_for_backward``,
     ``saved_tensors``, ``needs_input_grad``, ``mark_non_differentiable``, ``mark_dirty``,
@@ -315,13 +290,6 @@ class GradOperation:
         return wrapped
 
 
-def jit(function: Any = None, **options: Any) -> Any:
-    """Keeps the function: a port runs eagerly, and torch.compile is its user's choice. Also a decorator
-    factory."""
-    given = function if function is not None else options.get("fn")
-    return given if given is not None else lambda fn: fn
-
-
 def jit_class(cls: Any) -> Any:
     """Keeps the class."""
     return cls
@@ -330,11 +298,6 @@ def jit_class(cls: Any) -> Any:
 def lazy_inline(fn: Any = None, attrs: Any = None, policy: Any = None) -> Any:
     """Keeps the constructor: a setting of MindSpore's graph compiler. Also a decorator factory."""
     return fn if callable(fn) else lambda f: f
-
-
-def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
-    """The data: in a port every value may change between calls."""
-    return input_data
 
 
 def recompute(block: Callable[..., Any], *args: Any, use_reentrant: bool = True, **kwargs: Any) -> Any:
