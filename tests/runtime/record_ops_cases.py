@@ -3,8 +3,9 @@
     python tests/runtime/record_ops_cases.py [FILE]
 
 A line is `expression => result as JSON`; what stands behind the arrow is replaced. An expression that
-MindSpore's CPU build cannot run keeps its result if it has one and is dropped otherwise. Names in an expression: ops, mint,
-ms, np, t(data, dtype), p(data, dtype) for a Parameter, and grad(function, *tensors) for the gradients.
+MindSpore's CPU build cannot run keeps its result if it has one and is dropped otherwise. Names in an
+expression: ops, mint, ms, np, t(data, dtype), p(data, dtype) for a Parameter, and grad(function, *tensors)
+for the gradients.
 """
 
 import json

@@ -57,11 +57,19 @@ class Primitive:
 def calls(name: str, function: Callable[..., Any]) -> type[Primitive]:
     """A primitive without attributes that calls ``function``, whose parameters are those of its call."""
 
+    def init(self: Primitive) -> None:
+        Primitive.__init__(self, name)
+
     def call(self: Primitive, *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
+    return _make(name, function, init, call)
+
+
+def _make(name: str, function: Callable[..., Any], init: Any, call: Any) -> type[Primitive]:
     doc = f"mindspore.ops.{name}: {(function.__doc__ or name).strip().splitlines()[0]}"
-    return type(name, (Primitive,), {"__call__": call, "__doc__": doc, "__module__": __name__})
+    space = {"__init__": init, "__call__": call, "__doc__": doc, "__module__": __name__}
+    return type(name, (Primitive,), space)
 
 
 def attrs(function: Callable[..., Any]) -> type[Primitive]:
@@ -86,6 +94,4 @@ def attrs(function: Callable[..., Any]) -> type[Primitive]:
     def call(self: Primitive, *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs, **self.given)
 
-    doc = f"mindspore.ops.{name}: {(function.__doc__ or name).strip().splitlines()[0]}"
-    space = {"__init__": init, "__call__": call, "__doc__": doc, "__module__": __name__}
-    return type(name, (Primitive,), space)
+    return _make(name, function, init, call)
