@@ -80,7 +80,9 @@ def rewrite(
         try:
             data = _edited(file.data, context, order, edits)
         except (cst.ParserSyntaxError, JoinError, RecursionError) as error:
-            message = f"left as it is: {' '.join(str(error).split())[:200]}"
+            # The text of a ParserSyntaxError needs the position, which is wrong for an empty tail.
+            reason = error.message if isinstance(error, cst.ParserSyntaxError) else str(error)
+            message = f"left as it is: {' '.join(reason.split())[:200]}"
             context.findings = [Finding(file.path, 1, 1, JOIN_FAULT, "error", message, state="unresolved")]
             context.states = dict.fromkeys(context.states, "unresolved")
             data = file.data
