@@ -4,6 +4,7 @@ It imports torch and the standard library only, so that any module may import it
 """
 
 from . import augmented as augmented
+from . import autograd as autograd
 from . import checkparam as checkparam
 from . import comm_prims as comm_prims
 from . import communication as communication
@@ -13,14 +14,23 @@ from . import data as data
 from . import device as device
 from . import distributed as distributed
 from . import dtypes as dtypes
+from . import fused as fused
 from . import guard as guard
+from . import initializer as initializer
 from . import layout as layout
 from . import log as log
 from . import management as management
 from . import members as members
 from . import misc as misc
+from . import nn as nn
+from . import ops as ops
+from . import optim as optim
+from . import parallel as parallel
+from . import params as params
 from . import profiler as profiler
+from . import serialization as serialization
 from . import streams as streams
+from . import tensor as tensor
 from .compat import DeviceMesh as DeviceMesh
 from .compat import param_name as param_name
 from .compat import rms_norm as rms_norm
