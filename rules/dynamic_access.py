@@ -34,7 +34,9 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         return None
     name = by_name(ctx, node, owner)
     if name is None:
-        if not ctx.settled(node) and not (spelled(ref, "value") or "").startswith(DTYPES):
+        # A class takes its members along; a module's names are settled one by one.
+        whole = ref.row is not None and not ref.row.module
+        if not ctx.settled(node) and not whole and not (spelled(ref, "value") or "").startswith(DTYPES):
             message = (
                 f"looks a name up in {ref.name} that is known at run time only; it is asked for as it is"
             )

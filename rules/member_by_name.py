@@ -2,8 +2,11 @@
 
 torch's tensor has no `asnumpy`, but the port's does: `hasattr` is answered as MindSpore would answer it.
 
-    hasattr(x, "asnumpy"); getattr(p, "name", None); setattr(p, "name", "w")
-    _backend.members.has_member(x, "asnumpy", torch.Tensor); _backend.param_name(p); _backend.set_param_name(p, "w")
+    hasattr(x, "asnumpy"); getattr(x, "has_init", False); getattr(p, "name", None); setattr(p, "name", "w")
+
+    _backend.members.has_member(x, "asnumpy", torch.Tensor)
+    _backend.members.read_member(x, "has_init", torch.Tensor, _backend.tensor.has_init, False)
+    _backend.param_name(p); _backend.set_param_name(p, "w")
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import libcst as cst
 
 from ms2torch.context import FileContext
 from ms2torch.rule import Edit, rule
-from ms2torch.rules._api import HOMES, with_parens
+from ms2torch.rules._api import with_parens
 from ms2torch.rules.construct_to_forward import WORD
 from ms2torch.rules.parameter_name import OTHER, kind_of
 from ms2torch.tables import Row, owner_and_method
@@ -36,10 +39,13 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     row = ctx.member_row(receiver, name)
     if row is None or row.unsupported or row.to == f".{name}":
         return None
-    owner = HOMES.get(owner_and_method(row.name)[0])
-    if node.func.id == "hasattr" and owner is not None:
+    home = ctx.tables.rows.get(owner_and_method(row.name)[0])
+    owner = home.as_type if home is not None else None
+    adapter = row.value or row.to or ""
+    word = {"hasattr": "has_member", "getattr": "read_member" if row.attr else "bind_member"}.get(node.func.id)
+    if owner is not None and (word == "has_member" or (word and adapter.startswith("_backend."))):
         ctx.count(node, "site", "adapted")
-        return _asked(ctx, owner)
+        return _asked(ctx, word, owner, "" if word == "has_member" else adapter)
     if (row.to or "").startswith(".") and ctx.type_of(receiver) is not None:
         ctx.count(node, "site", "converted")
         return _renamed(str(row.to)[1:])
@@ -53,11 +59,14 @@ def _report(node: ast.Call, row: Row, ctx: FileContext) -> None:
     ctx.count(node, "site", "unresolved")
 
 
-def _asked(ctx: FileContext, owner: str) -> Edit:
+def _asked(ctx: FileContext, word: str, owner: str, adapter: str) -> Edit:
     def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(new, cst.Call)
-        args = [*new.args[:1], new.args[1].with_changes(comma=_comma()), cst.Arg(ctx.target(owner))]
-        return new.with_changes(func=ctx.target("_backend.members.has_member"), args=args)
+        args = [new.args[0].value, new.args[1].value, ctx.target(owner)]
+        args += [ctx.target(adapter)] if adapter else []
+        args += [arg.value for arg in new.args[2:]]
+        given = [cst.Arg(a, comma=_comma()) for a in args[:-1]] + [cst.Arg(args[-1])]
+        return new.with_changes(func=ctx.target(f"_backend.members.{word}"), args=given)
 
     return edit
 
