@@ -261,7 +261,7 @@ class FileContext:
     def kind_of_class(self, node: ast.ClassDef) -> str | None:
         """ "Module", "Optimizer", … for a class of this file: by its bases, or by the classes it is mixed into."""
         info = self.class_info(node)
-        if info is None or info.node.lineno != node.lineno:
+        if info is None or info.line != node.lineno:
             return self._local_kind(node)
         kind = class_kind(info.full, self.index, self.tables)
         if kind is not None:

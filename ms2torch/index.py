@@ -32,7 +32,7 @@ class ClassInfo:
     name: str
     bases: tuple[str, ...]
     methods: frozenset[str]
-    node: ast.ClassDef
+    line: int
 
     @property
     def full(self) -> str:
@@ -50,7 +50,7 @@ class ModuleInfo:
     imports: list[ImportSite] = field(default_factory=list)
     bound: dict[str, str] = field(default_factory=dict)  # module-level name -> what it was imported as
     classes: dict[str, ClassInfo] = field(default_factory=dict)
-    functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = field(default_factory=dict)
+    functions: dict[str, str | None] = field(default_factory=dict)  # name -> dotted return annotation
     aliases: dict[str, str] = field(default_factory=dict)  # X = a.b.c
     assigned: set[str] = field(default_factory=set)
     stars: list[str] = field(default_factory=list)
@@ -111,7 +111,7 @@ def _statements(body: Iterable[ast.AST], info: ModuleInfo, nested: bool) -> None
                     info.bound[alias.asname or alias.name] = f"{base}.{alias.name}"
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if not nested:
-                info.functions[node.name] = node
+                info.functions[node.name] = dotted(node.returns)
             _statements(node.body, info, nested=True)
         elif isinstance(node, ast.ClassDef):
             if not nested:
@@ -119,7 +119,7 @@ def _statements(body: Iterable[ast.AST], info: ModuleInfo, nested: bool) -> None
                     n.name for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
                 )
                 bases = tuple(name for base in node.bases if (name := dotted(base)))
-                info.classes[node.name] = ClassInfo(info.name, node.name, bases, methods, node)
+                info.classes[node.name] = ClassInfo(info.name, node.name, bases, methods, node.lineno)
             _statements(node.body, info, nested=True)
         elif isinstance(node, ast.Assign):
             if not nested:

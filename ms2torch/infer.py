@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ms2torch.index import ClassInfo, Index
+from ms2torch.index import ClassInfo, Index, ModuleInfo
 from ms2torch.scopes import Binding, Scope
 from ms2torch.tables import PACKAGES, Row, Tables
 from ms2torch.types import BUILTINS, OWNERS, TENSOR, TENSORS, Type, join, parse
@@ -43,7 +43,7 @@ def class_kind(full: str, index: Index, tables: Tables) -> str | None:
 
 def foreign_kind(name: str, tables: Tables) -> str | None:
     """What an instance of a MindSpore or hyper_parallel class is, by its row."""
-    if not name.startswith(PACKAGES):
+    if not name.partition(".")[0] in PACKAGES:
         return None
     full = tables.canonical(name)
     if full in HEADS:
@@ -275,7 +275,7 @@ class Inference:
 
     def instance(self, name: str) -> Type | None:
         """The type of an instance of a class by its resolved dotted name."""
-        if name.startswith(PACKAGES):
+        if name.partition(".")[0] in PACKAGES:
             full = self.tables.canonical(name)
             row = self.tables.rows.get(full)
             kind = foreign_kind(full, self.tables)
@@ -329,7 +329,7 @@ class Inference:
 
     def type_Attribute(self, node: ast.Attribute) -> Type | None:
         name = self.resolve(node)
-        if name is not None and name.startswith(PACKAGES):
+        if name is not None and name.partition(".")[0] in PACKAGES:
             row = self.tables.rows.get(self.tables.canonical(name))
             return parse(row.returns) if row is not None and row.attr and row.returns else None
         owner = self.type_of(node.value)
@@ -387,7 +387,7 @@ class Inference:
     def type_Call(self, node: ast.Call) -> Type | None:
         name = self.resolve(node.func)
         if name is not None:
-            if name.startswith(PACKAGES):
+            if name.partition(".")[0] in PACKAGES:
                 row = self.tables.rows.get(self.tables.canonical(name))
                 if row is not None and row.returns:
                     return parse(row.returns)
@@ -397,10 +397,7 @@ class Inference:
             place = self.index.split(name)
             if place is None:
                 return Type(f"foreign:{name}")
-            function = place[0].functions.get(place[1])
-            if function is not None and function.returns is not None and place[0].name == self.module:
-                return self.annotation(function.returns)
-            return None
+            return self._result(node, *place)
         if isinstance(node.func, ast.Name) and node.func.id in BUILTINS:
             return Type(node.func.id)
         if isinstance(node.func, ast.Name):
@@ -408,6 +405,18 @@ class Inference:
         if isinstance(node.func, ast.Attribute):
             return self._method(node.func)
         return None
+
+    def _result(self, node: ast.Call, home: ModuleInfo, name: str) -> Type | None:
+        """What a project function returns by its annotation."""
+        if home.name == self.module:
+            for binding in self.scope_of(node).module().names.get(name, ()):
+                made = binding.node
+                if isinstance(made, ast.FunctionDef) and made.returns is not None:
+                    return self.annotation(made.returns)
+            return None
+        returns = home.functions.get(name)
+        found = self.index.resolve(self.index.absolute(home, returns)) if returns else ""
+        return self.instance(found) if found and found not in (f"{home.name}.{returns}",) else None
 
     def _builtin(self, name: str, args: list[ast.expr]) -> Type | None:
         if self.scope_of(args[0]).lookup(name) is not None if args else True:

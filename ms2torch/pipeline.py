@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import gc
 import multiprocessing
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,15 +43,36 @@ class Worker:
     def run(self, job: Job) -> FileResult:
         """One file's result."""
         tree = rewrite.parse(job.file.data)
-        return rewrite.rewrite(job.file, job.module, tree, self.tables, self.index, job.options)
+        result = rewrite.rewrite(job.file, job.module, tree, self.tables, self.index, job.options)
+        gc.collect()  # the file's trees and context; see `_uncollected`
+        return result
 
 
 _worker: Worker | None = None
 
 
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """No garbage collection while syntax trees grow: it costs half of the run and finds nothing in them.
+
+    What is there already is set aside, so that the collection after each file looks at that file's objects only.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        gc.enable()
+
+
 def _start(worker: Worker) -> None:
     global _worker
     _worker = worker
+    gc.disable()
 
 
 def _run(job: Job) -> FileResult:
@@ -59,21 +82,29 @@ def _run(job: Job) -> FileResult:
 
 def rewrite_tree(tree: Tree, profile: str | Path | None, jobs: int, progress: Progress) -> RunResult:
     """The port of a source; raises UserError for a bad profile or table."""
+    with _uncollected():
+        return _port(tree, profile, jobs, progress)
+
+
+def _port(tree: Tree, profile: str | Path | None, jobs: int, progress: Progress) -> RunResult:
     done = manifest_files(tree)
     chosen = plan.load_profile(str(profile)) if profile else plan.detect(f.path for f in tree.files)
     known = tables.load()
     findings: list[Finding] = []
-    parsed = list(_parsed(tree.files, findings, progress))
     packages = frozenset(_folder(f.path) for f in tree.files if f.path.rpartition("/")[2] == "__init__.py")
-    places = {f.path: plan.place(f.path, packages, chosen) for f, _ in parsed}
-    index = build((f, t, places[f.path].module) for f, t in parsed)
+    sources = [f for f in tree.files if f.path.endswith(".py")]
+    places = {f.path: plan.place(f.path, packages, chosen) for f in sources}
+    # A tree is dropped once it is indexed: all of them together would be most of the memory.
+    index = build((f, t, places[f.path].module) for f, t in _parsed(sources, findings, progress))
+    parsed = [f for f in sources if f.path in index.by_path]
     if done is not None:
         return RunResult(tree.files, tuple(findings), {"references": {}, "sites": {}}, tree.links)
     fates = plan.make(index, chosen)
     overlays = graft.read(chosen.name) if chosen is not None else graft.NONE
-    grafted, stale = graft.check(overlays, {f.path: f for f, _ in parsed}, index)
+    grafted, stale = graft.check(overlays, {f.path: f for f in parsed}, index)
     findings += stale
     work = list(_jobs(parsed, places, index, fates, chosen, known, grafted))
+    gc.freeze()
     results = {r.path: r for r in _all(work, Worker(known, index), jobs, progress)}
     files = [_result(f, results) for f in tree.files]
     files = [graft.apply(f, grafted.get(f.path)) for f in files]
@@ -95,9 +126,8 @@ def _folder(path: str) -> str:
 
 
 def _parsed(
-    files: Sequence[SourceFile], findings: list[Finding], progress: Progress
+    sources: Sequence[SourceFile], findings: list[Finding], progress: Progress
 ) -> Iterator[tuple[SourceFile, ast.Module]]:
-    sources = [f for f in files if f.path.endswith(".py")]
     for i, file in enumerate(sources, 1):
         progress("index", i, len(sources))
         try:
@@ -107,7 +137,7 @@ def _parsed(
 
 
 def _jobs(
-    parsed: Iterable[tuple[SourceFile, ast.Module]],
+    parsed: Iterable[SourceFile],
     places: dict[str, Place],
     index: Index,
     fates: Plan,
@@ -117,7 +147,7 @@ def _jobs(
 ) -> Iterator[Job]:
     names = tuple(name.encode() for name in PACKAGES)
     unique = tuple(f".{name}".encode() for name in known.unique)
-    for file, _ in parsed:
+    for file in parsed:
         where = places[file.path]
         if fates.fates.get(where.module) not in ("ported", "verbatim"):
             continue
