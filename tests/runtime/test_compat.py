@@ -92,18 +92,6 @@ def test_rms_norm_takes_an_int_and_no_weight():
     torch.testing.assert_close(compat.rms_norm(x, 4, None, 1e-6), expected)
 
 
-def test_param_name():
-    p = torch.nn.Parameter(torch.ones(1))
-    assert compat.param_name(p) is None
-    p._mf_name = "a.b"
-    assert compat.param_name(p) == "a.b"
-
-    class Named:
-        name = "n"
-
-    assert compat.param_name(Named()) == "n"
-
-
 def test_first_takes_the_first_that_exists():
     assert compat._first("torch.no_such_name", "no_such_module.x", "torch.ones") is torch.ones
     assert compat._first("no_such_module.x") is None

@@ -6,6 +6,7 @@ It imports torch and the standard library only, so that any module may import it
 from . import augmented as augmented
 from . import autograd as autograd
 from . import checkparam as checkparam
+from . import checkpoint_files as checkpoint_files
 from . import comm_prims as comm_prims
 from . import communication as communication
 from . import compat as compat
@@ -32,7 +33,6 @@ from . import serialization as serialization
 from . import streams as streams
 from . import tensor as tensor
 from .compat import DeviceMesh as DeviceMesh
-from .compat import param_name as param_name
 from .compat import rms_norm as rms_norm
 from .device import backend_name as backend_name
 from .device import current_device as current_device
@@ -59,3 +59,4 @@ from .guard import HAS_MINDSPORE as HAS_MINDSPORE
 from .guard import MindSporeRequired as MindSporeRequired
 from .guard import unavailable as unavailable
 from .guard import unavailable_module as unavailable_module
+from .params import param_name as param_name

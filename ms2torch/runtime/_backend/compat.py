@@ -8,12 +8,6 @@ from typing import Any
 import torch
 
 
-def param_name(p: Any) -> Any:
-    """The name of a parameter: its ``name``, or the name the port gave it (torch's ``Tensor.name`` cannot be
-    written). ``None`` if it has neither."""
-    return getattr(p, "name", None) or getattr(p, "_mf_name", None)
-
-
 def _own_rms_norm(
     x: torch.Tensor, normalized_shape: Any, weight: torch.Tensor | None = None, eps: float | None = None
 ) -> torch.Tensor:

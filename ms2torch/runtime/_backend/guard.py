@@ -117,10 +117,14 @@ class _UnavailableModule(types.ModuleType):
         return unavailable_module, (self.__name__, tuple(self.__dict__.get("__all__", ())))
 
 
-@functools.cache
 def unavailable_module(module: str, exports: tuple[str, ...] = ()) -> types.ModuleType:
     """A placeholder for the module itself (``import a.b as x``): reading a public attribute of it raises
     :class:`MindSporeRequired`. ``exports`` is its ``__all__``, which packages extend their own with."""
+    return _module_placeholder(module, tuple(exports))
+
+
+@functools.cache
+def _module_placeholder(module: str, exports: tuple[str, ...]) -> types.ModuleType:
     made = _UnavailableModule(module, _line(module, ""))
     made.__dict__["__all__"] = list(exports)
     return made
