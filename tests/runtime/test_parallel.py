@@ -156,6 +156,23 @@ def test_make_and_distribute_errors(dense):
         parallel.from_local(torch.ones(2), mesh, ["dp"])
 
 
+def test_functions_of_local_tensors(dense):
+    class Double(parallel.DFunction):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    x = torch.ones(2, requires_grad=True)
+    Double.apply(x).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    with pytest.raises(NotImplementedError, match="Double"):
+        Double.apply(parallel.from_local(torch.ones(2), dense["tp"], [parallel.Replicate()]))
+
+
 def test_negative_shard_dimensions_count_from_the_end(dense):
     x = parallel.from_local(torch.ones(2, 3), dense["tp"], [parallel.Shard(-1)])
     assert x.placements == (parallel.Shard(1),)
@@ -459,6 +476,7 @@ def test_recomputation_gives_the_same_gradients_and_names(dense, sharded):
     reference, net = model(), model()
     for i in (1, 2):
         assert parallel.checkpoint_wrapper(net[i], early_stop=False) is net[i]
+        assert isinstance(net[i], parallel.CheckpointWrapper)
         parallel.checkpoint_wrapper(net[i], output_recompute=True)  # found again: no second wrapping
     assert [n for n, _ in net.named_parameters()] == [n for n, _ in reference.named_parameters()]
     if sharded:

@@ -5,6 +5,7 @@ from . import context_parallel as context_parallel
 from . import custom_ops as custom_ops
 from . import pipeline as pipeline
 from .activation_checkpoint import CheckpointPolicy as CheckpointPolicy
+from .activation_checkpoint import CheckpointWrapper as CheckpointWrapper
 from .activation_checkpoint import checkpoint as checkpoint
 from .activation_checkpoint import checkpoint_exclude_wrapper as checkpoint_exclude_wrapper
 from .activation_checkpoint import checkpoint_wrapper as checkpoint_wrapper
@@ -17,6 +18,7 @@ from .context_parallel import DSAIndexerContextParallel as DSAIndexerContextPara
 from .context_parallel import DSAIndexerLossContextParallel as DSAIndexerLossContextParallel
 from .context_parallel import DSASequenceReplicateCache as DSASequenceReplicateCache
 from .context_parallel import DSASparseAttentionContextParallel as DSASparseAttentionContextParallel
+from .dtensor import DFunction as DFunction
 from .dtensor import DTensor as DTensor
 from .dtensor import distribute_tensor as distribute_tensor
 from .dtensor import from_local as from_local
@@ -70,4 +72,5 @@ from .shard import ShardingPlan as ShardingPlan
 from .shard import shard_module as shard_module
 from .skip_dispatch import SkipDTensorDispatch as SkipDTensorDispatch
 from .swap import SwapManager as SwapManager
+from .swap import SwapWrapper as SwapWrapper
 from .swap import swap_wrapper as swap_wrapper

@@ -25,7 +25,9 @@ from torch.utils._pytree import tree_map
 from .. import compat
 
 __all__ = [
+    "CheckpointExcludeWrapper",
     "CheckpointPolicy",
+    "CheckpointWrapper",
     "checkpoint",
     "checkpoint_exclude_wrapper",
     "checkpoint_wrapper",
@@ -123,23 +125,32 @@ def checkpoint(
         return _checkpoint.checkpoint(function, *args, use_reentrant=False, context_fn=contexts, **kwargs)
 
 
-def rewrap_forward(module: nn.Module, prefix: str, run: Callable[..., Any]) -> nn.Module:
+class CheckpointWrapper:
+    """What a recomputed module is an instance of, beside its own class."""
+
+
+class CheckpointExcludeWrapper:
+    """What a module that is kept out of recomputation is an instance of."""
+
+
+def rewrap_forward(module: nn.Module, kind: type, run: Callable[..., Any]) -> nn.Module:
     """Make ``module.forward(*args)`` become ``run(forward, *args)``, on this object only.
 
-    Once for each ``prefix``: MindSpore code that looks for a name among the cells and then among all
-    attributes comes twice here, because torch's ``dir`` of a module lists its submodules.
+    Once for each ``kind``, which its class then also is: MindSpore code that looks for a name among the cells
+    and then among all attributes comes twice here, because torch's ``dir`` of a module lists its submodules.
     """
     base = type(module)
-    mark = f"_ms2torch_{prefix.lower()}"
-    if hasattr(base, mark):
+    if isinstance(module, kind):
         return module
 
     @functools.wraps(base.forward)  # signatures of forward are looked at (inputs bound by name)
     def forward(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
         return run(functools.partial(base.forward, self), *args, **kwargs)
 
-    namespace = {"forward": forward, "__module__": base.__module__, "__doc__": base.__doc__, mark: True}
-    module.__class__ = type(f"{prefix}{base.__name__}", (base,), namespace)
+    namespace = {"forward": forward, "__module__": base.__module__, "__doc__": base.__doc__}
+    module.__class__ = type(
+        f"{kind.__name__.removesuffix('Wrapper')}{base.__name__}", (kind, base), namespace
+    )
     return module
 
 
@@ -153,7 +164,7 @@ def checkpoint_wrapper(
     """
     run = checkpoint_fn or checkpoint
     if isinstance(module, nn.Module):
-        return rewrap_forward(module, "Checkpoint", functools.partial(_run_checkpoint, run, options))
+        return rewrap_forward(module, CheckpointWrapper, functools.partial(_run_checkpoint, run, options))
 
     @functools.wraps(module)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -206,7 +217,7 @@ def checkpoint_exclude_wrapper(module: Any) -> Any:
     """Keep the result of a module (in place; it is returned) or a function that runs inside a recomputed
     region, instead of running it again: collectives, random choices."""
     if isinstance(module, nn.Module):
-        return rewrap_forward(module, "CheckpointExclude", _run_excluded)
+        return rewrap_forward(module, CheckpointExcludeWrapper, _run_excluded)
 
     @functools.wraps(module)
     def wrapped(*args: Any, **kwargs: Any) -> Any:

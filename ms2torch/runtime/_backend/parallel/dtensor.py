@@ -22,6 +22,7 @@ from .placements import Partial, Placement, Replicate, placements_of, shard_dim_
 from .torch_dist import DeviceMesh, DTensor, from_local_exact
 
 __all__ = [
+    "DFunction",
     "DTensor",
     "distribute_tensor",
     "from_local",
@@ -148,3 +149,16 @@ def local_shape(x: Any) -> tuple[int, ...]:
     if isinstance(x, DTensor):
         return tuple(x._local_tensor.shape)
     return x.local_shape  # type: ignore[no-any-return]
+
+
+class DFunction(torch.autograd.Function):
+    """A custom function with a local view of its tensors.
+
+    ``NotImplementedError`` when it is applied to a distributed tensor: its layout would have to be inferred.
+    """
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(arg, DTensor) for arg in (*args, *kwargs.values())):
+            raise NotImplementedError(f"{cls.__name__} (a DFunction) of a distributed tensor")
+        return super().apply(*args, **kwargs)  # type: ignore[no-untyped-call]

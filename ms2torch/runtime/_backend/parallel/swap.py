@@ -15,7 +15,11 @@ from torch import nn
 
 from .activation_checkpoint import CheckpointPolicy, rewrap_forward
 
-__all__ = ["SwapManager", "swap_wrapper"]
+__all__ = ["SwapManager", "SwapWrapper", "swap_wrapper"]
+
+
+class SwapWrapper:
+    """What a module whose activations are swapped is an instance of, beside its own class."""
 
 
 class SwapManager:
@@ -65,7 +69,7 @@ def swap_wrapper(module: Any, policy_fn: Callable[[torch.Tensor], Any] | None = 
     policy).
     """
     if isinstance(module, nn.Module):
-        return rewrap_forward(module, "Swap", functools.partial(_run, policy_fn))
+        return rewrap_forward(module, SwapWrapper, functools.partial(_run, policy_fn))
 
     @functools.wraps(module)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
