@@ -316,7 +316,7 @@ def recompute(block: Callable[..., Any], *args: Any, use_reentrant: bool = True,
 
 def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """``fn`` over an axis of its inputs."""
-    return torch.vmap(fn, in_dims=in_axes, out_dims=out_axes)  # type: ignore[no-any-return]
+    return torch.vmap(fn, in_dims=in_axes, out_dims=out_axes)
 
 
 def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> Any:

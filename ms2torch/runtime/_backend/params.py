@@ -134,7 +134,10 @@ def write(p: torch.Tensor, data: Any) -> torch.Tensor:
             elif value.shape == p.shape:
                 from torch.distributed.tensor import distribute_tensor
 
-                p.copy_(distribute_tensor(value.to(local.device, p.dtype), p.device_mesh, p.placements))
+                target: Any = p
+                p.copy_(
+                    distribute_tensor(value.to(local.device, p.dtype), target.device_mesh, target.placements)
+                )
             else:
                 raise ValueError(
                     f"cannot set parameter {param_name(p)!r} of shape {tuple(p.shape)}, local shape "

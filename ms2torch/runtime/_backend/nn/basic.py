@@ -80,7 +80,7 @@ class Unflatten(Module):
         self.axis, self.unflattened_size = axis, unflattened_size
 
     def forward(self, input_x: torch.Tensor) -> torch.Tensor:
-        return input_x.unflatten(self.axis, self.unflattened_size)
+        return torch.unflatten(input_x, self.axis, self.unflattened_size)
 
 
 class Identity(Module):

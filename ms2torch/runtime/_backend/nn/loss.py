@@ -39,7 +39,7 @@ class LossBase(Module):
             out = out.mean() if self.average else out.sum()
         return out.to(x.dtype)
 
-    def forward(self, logits: Any, labels: Any) -> Any:
+    def forward(self, *inputs: Any) -> Any:
         raise NotImplementedError
 
 

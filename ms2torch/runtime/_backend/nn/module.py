@@ -68,7 +68,9 @@ def _forward_with_bprop(cell: Any, *args: Any, **kwargs: Any) -> Any:
         # Also what MindSpore does: the weights of such a cell get no gradient from it.
         with torch.no_grad():
             return type(cell).forward(cell, *args, **kwargs)
-    return _BpropFunction.apply(cell, tuple(kwargs), len(args), *inputs)
+    return _BpropFunction.apply(  # type: ignore[no-untyped-call]
+        cell, tuple(kwargs), len(args), *inputs
+    )
 
 
 def _forward_with_recompute(cell: Any, *args: Any, **kwargs: Any) -> Any:
@@ -192,13 +194,14 @@ class Module(torch.nn.Module):
 
     def extra_repr(self) -> str:
         extend = getattr(self, "extend_repr", None)
-        return extend() if callable(extend) else super().extra_repr()
+        return str(extend()) if callable(extend) else super().extra_repr()
 
     # ---- replaced parameters ---------------------------------------------------------------------
 
     def _apply(self: _M, fn: Any, recurse: bool = True) -> _M:
         if getattr(_applying, "on", False):
-            return super()._apply(fn, recurse)  # type: ignore[no-any-return]
+            super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+            return self
         held = [
             (module, key, p)
             for module in (self.modules() if recurse else (self,))
@@ -207,7 +210,7 @@ class Module(torch.nn.Module):
         ]
         _applying.on = True
         try:
-            super()._apply(fn, recurse)
+            super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         finally:
             _applying.on = False
         first: dict[int, torch.nn.Parameter] = {}
@@ -268,16 +271,16 @@ class Module(torch.nn.Module):
         """MindSpore's name of ``forward``, for callers that still use it."""
         return self.forward(*args, **kwargs)
 
-    def to_float(self: _M, dst_type: torch.dtype) -> _M:
+    def to_float(self, dst_type: torch.dtype) -> Any:
         """This cell and those below compute in ``dst_type`` (float16, bfloat16 or float32); weights keep
         theirs."""
         return to_float(self, dst_type)
 
-    def recompute(self: _M, **kwargs: Any) -> _M:
+    def recompute(self, **kwargs: Any) -> Any:
         """The backward pass computes this cell's forward again instead of keeping its activations."""
         return recompute(self, **kwargs)
 
-    def register_backward_hook(self, hook: Any) -> Any:  # type: ignore[override]
+    def register_backward_hook(self, hook: Any) -> Any:
         """``hook(cell, grad_input, grad_output)`` may return new input gradients."""
         return self.register_full_backward_hook(hook)
 

@@ -185,18 +185,21 @@ class AdaptiveMaxPool1d(_Adaptive):
     """Maximum pooling of (N, C, L) to ``output_size``."""
 
     def forward(self, input: torch.Tensor) -> Any:
-        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+        pool: Any = F.adaptive_max_pool1d
+        return pool(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool2d(_Adaptive):
     """Maximum pooling of (N, C, H, W) to ``output_size``."""
 
     def forward(self, input: torch.Tensor) -> Any:
-        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+        pool: Any = F.adaptive_max_pool2d
+        return pool(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool3d(_Adaptive):
     """Maximum pooling of (N, C, D, H, W) to ``output_size``."""
 
     def forward(self, input: torch.Tensor) -> Any:
-        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+        pool: Any = F.adaptive_max_pool3d
+        return pool(input, self.output_size, self.return_indices)

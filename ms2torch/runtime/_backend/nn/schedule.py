@@ -51,7 +51,7 @@ class ExponentialDecayLR(_Decay):
     """``learning_rate * decay_rate ** (step / decay_steps)``; whole powers with ``is_stair``."""
 
     def forward(self, global_step: Any) -> torch.Tensor:
-        return self.learning_rate * self.decay_rate ** self._progress(global_step)  # type: ignore[no-any-return]
+        return self.learning_rate * self.decay_rate ** self._progress(global_step)
 
 
 class NaturalExpDecayLR(_Decay):
@@ -111,7 +111,7 @@ class PolynomialDecayLR(LearningRateSchedule):
         else:
             step = step.clamp(max=self.decay_steps)
         left = (1 - step / length) ** self.power
-        return (self.start_learning_rate - self.end_learning_rate) * left + self.end_learning_rate  # type: ignore[no-any-return]
+        return (self.start_learning_rate - self.end_learning_rate) * left + self.end_learning_rate
 
 
 class WarmUpLR(LearningRateSchedule):

@@ -8,7 +8,6 @@ own method. Source: MindSpore 2.10, mindspore.nn.Cell.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -18,49 +17,49 @@ from ..params import is_generated_name, own, param_name
 _Torch = torch.nn.Module
 
 
-def cells_and_names(m: Any, cells: Any = None, name_prefix: str = "") -> Iterator[tuple[str, Any]]:
+def cells_and_names(m: Any, cells: Any = None, name_prefix: str = "") -> Any:
     """(path, module) of the module itself (path ``name_prefix``) and of all below it, each once."""
     if not isinstance(m, _Torch):
         return m.cells_and_names(cells, name_prefix)
     return m.named_modules(memo=cells, prefix=name_prefix)
 
 
-def parameters_and_names(m: Any, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Any]]:
+def parameters_and_names(m: Any, name_prefix: str = "", expand: bool = True) -> Any:
     """(path, parameter), each parameter once; ``expand=False`` gives the module's own."""
     if not isinstance(m, _Torch):
         return m.parameters_and_names(name_prefix, expand)
     return m.named_parameters(prefix=name_prefix, recurse=expand)
 
 
-def get_parameters(m: Any, expand: bool = True) -> Iterator[Any]:
+def get_parameters(m: Any, expand: bool = True) -> Any:
     """The parameters, each once."""
     if not isinstance(m, _Torch):
         return m.get_parameters(expand)
     return m.parameters(recurse=expand)
 
 
-def trainable_params(m: Any, recurse: bool = True) -> list[Any]:
+def trainable_params(m: Any, recurse: bool = True) -> Any:
     """The parameters that take a gradient."""
     if not isinstance(m, _Torch):
         return m.trainable_params(recurse)
     return [p for p in m.parameters(recurse=recurse) if p.requires_grad]
 
 
-def untrainable_params(m: Any, recurse: bool = True) -> list[Any]:
+def untrainable_params(m: Any, recurse: bool = True) -> Any:
     """The parameters that take no gradient."""
     if not isinstance(m, _Torch):
         return m.untrainable_params(recurse)
     return [p for p in m.parameters(recurse=recurse) if not p.requires_grad]
 
 
-def parameters_dict(m: Any, recurse: bool = True) -> OrderedDict[str, Any]:
+def parameters_dict(m: Any, recurse: bool = True) -> Any:
     """MindSpore name to parameter."""
     if not isinstance(m, _Torch):
         return m.parameters_dict(recurse)
     return OrderedDict((param_name(p) or path, p) for path, p in m.named_parameters(recurse=recurse))
 
 
-def parameters_broadcast_dict(m: Any, recurse: bool = True) -> OrderedDict[str, Any] | None:
+def parameters_broadcast_dict(m: Any, recurse: bool = True) -> Any:
     """MindSpore name to parameter, without those that are parallel by layer; None if there is none."""
     if not isinstance(m, _Torch):
         return m.parameters_broadcast_dict(recurse)
@@ -72,7 +71,7 @@ def parameters_broadcast_dict(m: Any, recurse: bool = True) -> OrderedDict[str, 
     return found or None
 
 
-def name_cells(m: Any) -> OrderedDict[str, Any]:
+def name_cells(m: Any) -> Any:
     """Name to module, direct children only."""
     return OrderedDict(m.named_children()) if isinstance(m, _Torch) else m.name_cells()
 
@@ -179,12 +178,12 @@ def add_flags_recursive(m: Any, **flags: Any) -> Any:
     return m
 
 
-def get_flags(m: Any) -> dict[str, Any]:
+def get_flags(m: Any) -> Any:
     """The flags added so far."""
     return m.__dict__.get("_mf_flags", {}) if isinstance(m, _Torch) else m.get_flags()
 
 
-def param_prefix(m: Any) -> str:
+def param_prefix(m: Any) -> Any:
     """The part that the names of the module's own parameters share: what stands before the path."""
     if not isinstance(m, _Torch):
         return m.param_prefix
@@ -196,7 +195,7 @@ def param_prefix(m: Any) -> str:
     return ""
 
 
-def init_parameters_data(m: Any, auto_parallel_mode: bool = False) -> dict[Any, Any]:
+def init_parameters_data(m: Any, auto_parallel_mode: bool = False) -> Any:
     """Data of a port's parameters exists from the start, so none is replaced: an empty dict."""
     if not isinstance(m, _Torch):
         return m.init_parameters_data(auto_parallel_mode)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ..autograd import GradOperation
-from ..params import Parameter, ParameterTuple
+from ..params import Parameter, ParameterTuple, write
 from .module import Module
 
 
@@ -75,6 +75,8 @@ class TrainOneStepCell(Module):
     ``network`` gives one loss. ``sens`` scales the gradients (1 by default). With ``return_grad`` the
     result is (loss, {parameter name: gradient}).
     """
+
+    weights: Any
 
     def __init__(
         self, network: Any, optimizer: Any, sens: float | None = None, return_grad: bool = False
@@ -185,7 +187,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     def set_sense_scale(self, sens: torch.Tensor) -> None:
         """Set the scale."""
-        self.scale_sense = sens
+        write(self.scale_sense, sens)
 
     def forward(self, *inputs: Any) -> Any:
         scale = self.scale_sense.detach().clone()

@@ -58,7 +58,7 @@ class Adam(_Rates):
         if use_amsgrad:
             self.vhat = self._parameters.clone(prefix="vhat", init="zeros")
 
-    def step(self, gradients: Any) -> Any:
+    def step(self, gradients: Any) -> Any:  # type: ignore[override]
         """One step; a tuple of True."""
         gradients, rates = self._prepared(gradients), self._rates()
         self.beta1_power.mul_(self.beta1)
@@ -118,7 +118,7 @@ class AdamWeightDecay(_Rates):
         self.moments1 = self._parameters.clone(prefix="adam_m", init="zeros")
         self.moments2 = self._parameters.clone(prefix="adam_v", init="zeros")
 
-    def step(self, gradients: Any) -> Any:
+    def step(self, gradients: Any) -> Any:  # type: ignore[override]
         """One step; a tuple of True."""
         decay = self.get_weight_decay()
         decays = decay if self.is_group else (decay,) * self.param_length
@@ -166,7 +166,7 @@ class AdaMax(_Rates):
         self.moment1 = self._parameters.clone(prefix="moment1", init="zeros")
         self.moment2 = self._parameters.clone(prefix="moment2", init="zeros")
 
-    def step(self, gradients: Any) -> Any:
+    def step(self, gradients: Any) -> Any:  # type: ignore[override]
         """One step; a tuple of True."""
         rows = zip(
             self._parameters,

@@ -26,7 +26,7 @@ class Adagrad(_Rates):
         self.update_slots = bool(update_slots)
         self.accum = self._parameters.clone(prefix="accum", init=float(accum))
 
-    def step(self, gradients: Any) -> Any:
+    def step(self, gradients: Any) -> Any:  # type: ignore[override]
         """One step; a tuple of True."""
         for p, grad, lr, accum in zip(
             self._parameters, self._prepared(gradients), self._rates(), self.accum, strict=True
@@ -65,7 +65,7 @@ class RMSProp(_Rates):
         self.ms = self._parameters.clone(prefix="mean_square", init="ones")
         self.moment = self._parameters.clone(prefix="moment", init="zeros")
 
-    def step(self, gradients: Any) -> Any:
+    def step(self, gradients: Any) -> Any:  # type: ignore[override]
         """One step; a tuple of True."""
         means = self.mg if self.centered else (None,) * self.param_length
         rows = zip(
@@ -106,7 +106,7 @@ class Adadelta(_Rates):
         self.accum = self._parameters.clone(prefix="accum", init=0.0)
         self.accum_update = self._parameters.clone(prefix="accum_update", init=0.0)
 
-    def step(self, gradients: Any) -> Any:
+    def step(self, gradients: Any) -> Any:  # type: ignore[override]
         """One step; a tuple of True."""
         rows = zip(
             self._parameters,
@@ -149,7 +149,7 @@ class FTRL(_Rates):
         self.moments = self._parameters.clone(prefix="moments", init=float(initial_accum))
         self.linear = self._parameters.clone(prefix="linear", init="zeros")
 
-    def step(self, gradients: Any) -> Any:
+    def step(self, gradients: Any) -> Any:  # type: ignore[override]
         """One step; a tuple of True."""
         rows = zip(
             self._parameters,
@@ -190,7 +190,7 @@ class ProximalAdagrad(_Rates):
         self.l1, self.l2 = check_number("l1", l1), check_number("l2", l2)
         self.accum = self._parameters.clone(prefix="accum", init=float(accum))
 
-    def step(self, gradients: Any) -> Any:
+    def step(self, gradients: Any) -> Any:  # type: ignore[override]
         """One step; a tuple of True."""
         for p, grad, lr, accum in zip(
             self._parameters, self._prepared(gradients), self._rates(), self.accum, strict=True

@@ -54,7 +54,8 @@ class _Scaled(torch.nn.Module):
         self.schedule, self.scale = schedule, scale
 
     def forward(self, global_step: torch.Tensor) -> torch.Tensor:
-        return self.schedule(global_step) * self.scale
+        scaled: torch.Tensor = self.schedule(global_step) * self.scale
+        return scaled
 
 
 def _without_grad(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,6 +97,8 @@ class Optimizer(torch.optim.Optimizer):
     """
 
     cls_name = property(lambda self: type(self).__name__)
+    _params: OrderedDict[str, Any]
+    weight_decay: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -57,7 +57,7 @@ class SGD(_Rates):
         self.accum = self._parameters.clone(prefix="accum", init="zeros")
         self.stat = self._parameters.clone(prefix="stat", init="ones")
 
-    def step(self, gradients: Any) -> Any:
+    def step(self, gradients: Any) -> Any:  # type: ignore[override]
         """One step; a tuple of True."""
         momentum = float(self.momentum)
         rows = zip(
@@ -92,7 +92,7 @@ class Momentum(_Rates):
         self.momentum = Parameter(float(momentum), name="momentum", requires_grad=False)
         self.moments = self._parameters.clone(prefix="moments", init="zeros")
 
-    def step(self, gradients: Any) -> Any:
+    def step(self, gradients: Any) -> Any:  # type: ignore[override]
         """One step; a tuple of True."""
         momentum = float(self.momentum)
         for p, grad, lr, v in zip(
