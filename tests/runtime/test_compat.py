@@ -95,3 +95,14 @@ def test_rms_norm_takes_an_int_and_no_weight():
 def test_first_takes_the_first_that_exists():
     assert compat._first("torch.no_such_name", "no_such_module.x", "torch.ones") is torch.ones
     assert compat._first("no_such_module.x") is None
+
+
+def test_pipelining_is_looked_up_when_read():
+    _run(
+        "",
+        "assert 'torch.distributed.pipelining' not in sys.modules\n"
+        "from torch.distributed.pipelining import PipelineStage\n"
+        "assert compat.PipelineStage is PipelineStage",
+    )
+    with pytest.raises(AttributeError, match="no_such"):
+        _ = compat.no_such

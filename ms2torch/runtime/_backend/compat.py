@@ -139,13 +139,23 @@ CheckpointImpl: Any = _class("CheckpointImpl", *_WRAPPER)
 
 # --- pipelining ---------------------------------------------------------------------------------------------
 
+# Looked up when first read: the package imports torch's compiler, a second or two.
 _PIPELINING = ("torch.distributed.pipelining",)
-_SCHEDULES = (*_PIPELINING, "torch.distributed.pipelining.schedules")
-PipelineStage: Any = _class("PipelineStage", *_PIPELINING, "torch.distributed.pipelining.stage")
-Schedule1F1B: Any = _class("Schedule1F1B", *_SCHEDULES)
-ScheduleGPipe: Any = _class("ScheduleGPipe", *_SCHEDULES)
-ScheduleInterleaved1F1B: Any = _class("ScheduleInterleaved1F1B", *_SCHEDULES)
-ScheduleZBVZeroBubble: Any = _class("ScheduleZBVZeroBubble", *_SCHEDULES)
+_LAZY = {
+    "PipelineStage": (*_PIPELINING, "torch.distributed.pipelining.stage"),
+    **dict.fromkeys(
+        ("Schedule1F1B", "ScheduleGPipe", "ScheduleInterleaved1F1B", "ScheduleZBVZeroBubble"),
+        (*_PIPELINING, "torch.distributed.pipelining.schedules"),
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = _class(name, *_LAZY[name])
+    return found
+
 
 # --- grouped matrix multiply --------------------------------------------------------------------------------
 
