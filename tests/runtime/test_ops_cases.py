@@ -34,6 +34,9 @@ def target(dotted):
     return made
 
 
+MODULES = {"nn", "functional", "linalg", "special", "auto_generate"}
+
+
 class Space:
     """A MindSpore module whose names are looked up in the tables, in their value form."""
 
@@ -42,9 +45,10 @@ class Space:
 
     def __getattr__(self, name):
         full = f"{self._name}.{name}"
-        found = load().find(full)
-        if found is None:
+        if name in MODULES:
             return Space(full)
+        found = load().find(full)
+        assert found is not None, f"{full} has no row"
         row, rest = found
         assert row.as_value, f"{full} has no value form"
         return target(row.as_value + rest)

@@ -115,7 +115,8 @@ def test_embedding_lookup_zeroes_what_is_outside():
 
 def test_assign_keeps_the_parameter_and_its_graph():
     weight = torch.nn.Parameter(t(1.0))
-    assert ops.Assign()(weight, t(5.0)) is weight
+    made = ops.Assign()(weight, t(5.0))
+    assert made is not weight and made.data_ptr() == weight.data_ptr() and not made.requires_grad
     ops.AssignAdd()(weight, 1)
     assert weight.item() == 6.0 and weight.requires_grad and weight.is_leaf
     counter = torch.nn.Parameter(torch.tensor(0, dtype=torch.int32), requires_grad=False)

@@ -16,15 +16,16 @@ from .activation import (
 from .arith import (
     accumulate_n, add, addcdiv, addcmul, addn, approximate_equal, arcsin, atan2, bitwise_and,
     bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, clamp, clip_by_global_norm,
-    clip_by_norm, clip_by_value, copysign, cummax, cummin, cumsum, div, div_no_nan, equal, exp,
+    clip_by_norm, clip_by_value, copysign, cummax, cummin, cumsum, div, div_no_nan, eps, equal, exp,
     floor_div, floor_divide, floor_mod, fmod, greater, greater_equal, inv, invert, is_floating_point,
     is_nonzero, isreal, ldexp, lerp, less, less_equal, logical_and, logical_or, logical_xor, logit,
-    maximum, minimum, mul, mul_no_nan, not_equal, pow, real_div, remainder, round, sqrt,
-    squared_difference, sub, subtract, trapz, true_divide, truncate_div, truncate_mod, xdivy, xlogy,
+    maximum, minimum, mul, mul_no_nan, not_equal, population_count, pow, real_div, remainder, round,
+    sqrt, squared_difference, sub, subtract, trapz, true_divide, truncate_div, truncate_mod, xdivy,
+    xlogy, zeta,
 )
 from .control import (
-    assign, assign_add, assign_sub, deepcopy, depend, format_cast, identity, inplace_add, inplace_sub,
-    inplace_update, is_tensor, move_to, print_, stop_gradient,
+    assign, assign_add, assign_sub, deepcopy, depend, format_cast, identity, inplace_add,
+    inplace_index_add, inplace_sub, inplace_update, is_tensor, move_to, print_, stop_gradient,
 )
 from .convpool import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d,
@@ -33,9 +34,9 @@ from .convpool import (
     max_unpool2d, max_unpool3d, upsample,
 )
 from .creation import (
-    bartlett_window, blackman_window, cast, eye, fill, fill_v2, fills, full, hamming_window, hann_window,
-    kaiser_window, linspace, logspace, one_hot, ones, range_ as range, scalar_cast, scalar_to_tensor,
-    tril_indices, triu_indices, tuple_to_array, zeros,
+    bartlett_window, blackman_window, cast, eye, fftfreq, fill, fill_v2, fills, full, hamming_window,
+    hann_window, kaiser_window, linspace, logspace, one_hot, ones, range_ as range, rfftfreq,
+    scalar_cast, scalar_to_tensor, tril_indices, triu_indices, tuple_to_array, zeros,
 )
 from .indexing import (
     gather, gather_d, gather_elements, gather_nd, index_add, index_fill, index_select, masked_fill,
@@ -67,7 +68,7 @@ from .reduce import (
     count_nonzero, histc, intopk, l2_normalize, logcumsumexp, logsumexp, matrix_norm, max, mean, median,
     min, msort, nanmean, nanmedian, nanquantile, nansum, norm, prod, quantile, reduce_max, reduce_mean,
     reduce_min, reduce_prod, reduce_sum, searchsorted, sort, std, std_mean, top_k, topk, unique,
-    unique_consecutive, var, var_mean, vector_norm,
+    unique_consecutive, unique_with_pad, var, var_mean, vector_norm,
 )
 from .shaping import (
     atleast_1d, atleast_2d, atleast_3d, batch_to_space_nd, broadcast_to, cat, channel_shuffle, chunk,
@@ -110,36 +111,43 @@ from .prims.made import (
     Unstack,
 )
 from .prims.more import (
-    ApproximateEqual, BatchMatMul, BatchToSpaceND, Cdist, Cholesky, Einsum, InplaceAdd, InplaceSub,
-    InplaceUpdate, InsertGradientOf, IsClose, MatMul, MatrixInverse, MatrixPower, MatrixSolve,
-    Multinomial, NanToNum, Padding, Qr, RandomCategorical, RandomShuffle, RandpermV2, Renorm,
-    SearchSorted, SpaceToBatchND, StandardNormal, Svd, TruncatedNormal, UniformInt, UniformReal,
+    ApproximateEqual, BartlettWindow, BatchMatMul, BatchToSpaceND, BlackmanWindow, Cdist, ChannelShuffle,
+    Cholesky, Einsum, FillDiagonal, HammingWindow, Histogram, InplaceAdd, InplaceIndexAdd, InplaceSub,
+    InplaceUpdate, InsertGradientOf, IsClose, LowerBound, MatMul, MatrixInverse, MatrixPower,
+    MatrixSolve, MatrixTriangularSolve, Median, Multinomial, NanToNum, Padding, Pdist, Qr,
+    RandomCategorical, RandomShuffle, RandpermV2, Renorm, SearchSorted, SpaceToBatchND, StandardNormal,
+    Svd, TrilIndices, TriuIndices, TruncatedNormal, UniformInt, UniformReal, UniqueConsecutive,
+    UpperBound,
 )
 from .prims.plain import (
     Abs, AccumulateNV2, ACos, Acosh, Add, Addcdiv, Addcmul, AddN, Asin, Asinh, Assign, AssignAdd,
     AssignSub, Atan, Atan2, Atanh, BesselI0, BesselI0e, BesselI1, BesselI1e, BitwiseAnd, BitwiseOr,
-    BitwiseXor, Cast, Ceil, Complex, ComplexAbs, Conj, Cos, Cosh, Dense, Depend, Diag, DiagPart, Digamma,
-    Div, DivNoNan, DType, EmbeddingLookup, Equal, Erf, Erfc, Erfinv, Exp, ExpandDims, Expm1, Eye,
-    FastGeLU, Fill, Fills, FillV2, Flatten, FloatStatus, Floor, FloorDiv, FloorMod, GatherD, GatherNd,
-    Gcd, GeLU, Ger, Greater, GreaterEqual, Heaviside, HSigmoid, HSwish, Hypot, Identity, Igamma, Igammac,
-    Imag, IndexFill, Inv, Invert, InvertPermutation, IsFinite, IsInf, IsNan, L2Loss, Lcm, LeftShift,
-    Lerp, Less, LessEqual, Lgamma, LinSpace, Log, Log1p, LogicalAnd, LogicalNot, LogicalOr, LogicalXor,
-    LogMatrixDeterminant, MaskedFill, MaskedSelect, MatrixBandPart, MatrixDeterminant, MatrixExp,
-    Maximum, Minimum, Mish, Mod, Mul, MulNoNan, Neg, NextAfter, NonZero, NotEqual, Ones, OnesLike, Polar,
-    Pow, PReLU, Print, Rank, Real, RealDiv, Reciprocal, ReLU, ReLU6, Reshape, RightShift, Rint, Round,
-    Rsqrt, ScalarCast, ScalarToTensor, ScatterNd, Select, SeLU, Shape, Sigmoid,
-    SigmoidCrossEntropyWithLogits, Sign, SiLU, Sin, Sinc, Sinh, Size, Slice,
+    BitwiseXor, Cast, Ceil, Complex, ComplexAbs, Conj, ConjugateTranspose, Cos, Cosh, Dense, Depend,
+    Diag, DiagPart, Digamma, Div, DivNoNan, DType, EmbeddingLookup, Eps, Equal, Erf, Erfc, Erfinv, Exp,
+    ExpandDims, Expm1, Eye, FastGeLU, Fill, Fills, FillV2, Flatten, FloatStatus, Floor, FloorDiv,
+    FloorMod, Fmax, Fmin, GatherD, GatherNd, Gcd, GeLU, Ger, Greater, GreaterEqual, Heaviside, HSigmoid,
+    HSwish, Hypot, Identity, IdentityN, Igamma, Igammac, Imag, IndexFill, Inv, Invert, InvertPermutation,
+    IsFinite, IsInf, IsNan, L2Loss, Lcm, LeftShift, Lerp, Less, LessEqual, Lgamma, LinSpace, Log, Log1p,
+    LogicalAnd, LogicalNot, LogicalOr, LogicalXor, LogMatrixDeterminant, MaskedFill, MaskedSelect,
+    MatrixBandPart, MatrixDeterminant, MatrixExp, Maximum, Minimum, Mish, Mod, Mul, MulNoNan, Neg,
+    NextAfter, NonZero, NotEqual, Ones, OnesLike, Polar, PopulationCount, Pow, PReLU, Print, Rank, Real,
+    RealDiv, Reciprocal, ReLU, ReLU6, Reshape, RightShift, Rint, Round, Rsqrt, ScalarCast,
+    ScalarToTensor, ScatterNd, SegmentMax, SegmentMean, SegmentMin, SegmentProd, SegmentSum, Select,
+    SeLU, Shape, Sigmoid, SigmoidCrossEntropyWithLogits, Sign, SiLU, Sin, Sinc, Sinh, Size, Slice,
     SoftmaxCrossEntropyWithLogits, Softplus, Softsign, Sqrt, Square, SquaredDifference, SquareSumAll,
     StopGradient, Sub, Tan, Tanh, TensorScatterAdd, TensorScatterDiv, TensorScatterMax, TensorScatterMin,
     TensorScatterMul, TensorScatterSub, TensorScatterUpdate, TensorShape, Tile, Trace, Transpose,
     TransposeExtView, TransposeView, Trunc, TruncateDiv, TruncateMod, TupleToArray, Unique,
-    UnsortedSegmentMax, UnsortedSegmentMin, UnsortedSegmentProd, UnsortedSegmentSum, Xdivy, Xlogy, Zeros,
-    ZerosLike,
+    UniqueWithPad, UnsortedSegmentMax, UnsortedSegmentMin, UnsortedSegmentProd, UnsortedSegmentSum,
+    Xdivy, Xlogy, Zeros, ZerosLike, Zeta,
 )
 from ..fused import (
     AdamW, FlashAttentionScore, GroupedMatmul, GroupedMatmulV4, MoeTokenPermute, MoeTokenUnpermute,
-    RmsNorm, RotaryPositionEmbedding, Swiglu, SwigluGrad, flash_attention_score, grouped_matmul,
-    grouped_matmul_v4, moe_token_permute, moe_token_unpermute, rms_norm, rotary_position_embedding,
-    swiglu, swiglu_grad,
+    RmsNorm, RotaryPositionEmbedding, Swiglu, SwigluGrad, all_gather_matmul, flash_attention_score,
+    grouped_matmul, grouped_matmul_v4, lightning_indexer, matmul_reduce_scatter, moe_token_permute,
+    moe_token_unpermute, npu_dense_lightning_indexer_grad_kl_loss,
+    npu_dense_lightning_indexer_softmax_lse, npu_mhc_post, npu_mhc_pre_sinkhorn,
+    npu_sparse_lightning_indexer_grad_kl_loss, rms_norm, rotary_position_embedding,
+    sparse_flash_attention, swiglu, swiglu_grad,
 )
 # fmt: on

@@ -358,3 +358,19 @@ def copysign(x: Any, other: Any) -> Tensor:
 
 def ldexp(x: Tensor, other: Tensor) -> Tensor:
     return torch.ldexp(x, other)
+
+
+def eps(x: Tensor) -> Tensor:
+    """The gap between 1 and the next number of the dtype, in the shape of ``x``."""
+    return torch.full_like(x, torch.finfo(x.dtype).eps)
+
+
+def population_count(input_x: Tensor) -> Tensor:
+    """Number of bits that are 1, uint8."""
+    bits = torch.iinfo(input_x.dtype).bits
+    places = torch.arange(bits, device=input_x.device, dtype=torch.int64)
+    return ((input_x.long().unsqueeze(-1) >> places) & 1).sum(-1).to(torch.uint8)
+
+
+def zeta(input: Tensor, other: Tensor) -> Tensor:
+    return torch.special.zeta(input, other)

@@ -37,28 +37,39 @@ def depend(value: Any, expr: Any) -> Any:
 
 
 def assign(variable: Tensor, value: Any) -> Tensor:
-    """``value`` copied into the parameter ``variable``, outside of autograd; returns ``variable``."""
+    """``value`` copied into the parameter ``variable``, outside of autograd.
+
+    Returns a plain tensor on the parameter's memory, as MindSpore does, not the parameter itself.
+    """
     with torch.no_grad():
         variable.copy_(like(value, variable))
-    return variable
+    return variable.detach()
 
 
 def assign_add(variable: Tensor, value: Any) -> Tensor:
-    """``variable += value`` on a parameter, outside of autograd, in its dtype; returns ``variable``."""
+    """``variable += value`` on a parameter, outside of autograd, in its dtype; returns a tensor on its
+    memory."""
     with torch.no_grad():
         variable.add_(like(value, variable).to(variable.dtype))
-    return variable
+    return variable.detach()
 
 
 def assign_sub(variable: Tensor, value: Any) -> Tensor:
     with torch.no_grad():
         variable.sub_(like(value, variable).to(variable.dtype))
-    return variable
+    return variable.detach()
 
 
 def inplace_update(x: Tensor, v: Any, indices: Any) -> Tensor:
     """A copy of ``x`` with rows ``indices`` replaced by ``v`` (the name notwithstanding)."""
     return x.index_copy(0, _rows(indices, x), v)
+
+
+def inplace_index_add(var: Tensor, indices: Any, updates: Tensor, axis: int) -> Tensor:
+    """``updates`` added to the parameter ``var`` along ``axis`` at ``indices``, in place."""
+    with torch.no_grad():
+        var.index_add_(axis, _rows(indices, var), updates)
+    return var.detach()
 
 
 def inplace_add(x: Tensor, v: Any, indices: Any) -> Tensor:

@@ -135,3 +135,11 @@ def kaiser_window(
     window_length: Any, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None
 ) -> Tensor:
     return torch.kaiser_window(int(window_length), periodic, beta, dtype=dtype or torch.float32)
+
+
+def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
+    return torch.fft.fftfreq(n, d, dtype=dtype)
+
+
+def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
+    return torch.fft.rfftfreq(n, d, dtype=dtype)

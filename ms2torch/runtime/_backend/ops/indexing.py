@@ -140,10 +140,10 @@ def _rows(input_x: Tensor, indices: Any, updates: Any) -> tuple[Tensor, Tensor]:
 
 
 def _set(target: Tensor, value: Tensor) -> Tensor:
-    """``value`` written into ``target``, a parameter, outside of autograd; returns ``target``."""
+    """``value`` written into ``target``, a parameter, outside of autograd; returns a tensor on its memory."""
     with torch.no_grad():
         target.copy_(value)
-    return target
+    return target.detach()
 
 
 def _scatter_rows(input_x: Tensor, indices: Any, updates: Any, how: str) -> Tensor:
@@ -159,11 +159,12 @@ def _scatter_rows(input_x: Tensor, indices: Any, updates: Any, how: str) -> Tens
             input_x.index_add_(0, where, values)
         else:
             input_x.index_reduce_(0, where, values, how)
-    return input_x
+    return input_x.detach()
 
 
 def scatter_update(input_x: Tensor, indices: Any, updates: Any) -> Tensor:
-    """Rows of the parameter ``input_x`` at ``indices`` replaced, in place; returns ``input_x``."""
+    """Rows of the parameter ``input_x`` at ``indices`` replaced, in place; returns a tensor on its
+    memory."""
     return _scatter_rows(input_x, indices, updates, "update")
 
 
@@ -225,10 +226,10 @@ def scatter_nd_min(input_x: Tensor, indices: Tensor, updates: Tensor, use_lockin
 def index_add(
     x: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:
-    """``y`` added to the parameter ``x`` along ``axis`` at ``indices``, in place; returns ``x``."""
+    """``y`` added to the parameter ``x`` along ``axis`` at ``indices``, in place."""
     with torch.no_grad():
         x.index_add_(axis, index(indices), y)
-    return x
+    return x.detach()
 
 
 def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:

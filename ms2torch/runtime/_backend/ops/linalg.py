@@ -74,7 +74,7 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
 
 
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    return beta * input + alpha * torch.bmm(batch1, batch2)
+    return beta * input + alpha * torch.matmul(batch1, batch2)
 
 
 def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:

@@ -118,9 +118,13 @@ def min(
 
 
 def aminmax(input: Tensor, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    dims = None if axis is None else int(axis)
-    low, top = torch.aminmax(input, dim=dims, keepdim=keepdims)
-    return low, top
+    """(smallest, largest); NaN counts as neither."""
+    dims = dims_of(axis, input.ndim)
+    low = high = input
+    if input.is_floating_point():
+        nothing = torch.isnan(input)
+        low, high = input.masked_fill(nothing, float("inf")), input.masked_fill(nothing, float("-inf"))
+    return torch.amin(low, dims, keepdims), torch.amax(high, dims, keepdims)
 
 
 def argmin(input: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
@@ -319,3 +323,22 @@ def intopk(x1: Tensor, x2: Tensor, k: int) -> Tensor:
 
 def logcumsumexp(input: Tensor, axis: int) -> Tensor:
     return torch.logcumsumexp(input, axis)
+
+
+def unique_with_pad(x: Tensor, pad_num: Any) -> tuple[Tensor, Tensor]:
+    """``unique`` with the values filled up with ``pad_num`` to the length of ``x``."""
+    values, where = unique(x)
+    full = torch.full_like(x, int(pad_num) if not x.is_floating_point() else float(pad_num))
+    full[: values.numel()] = values
+    return full, where
+
+
+def segments(x: Tensor, segment_ids: Tensor, how: str) -> Tensor:
+    """Sum, mean, product, largest or smallest of each run of equal, rising ids; missing ids give 0, or 1."""
+    ids = segment_ids.long()
+    count = int(ids[-1]) + 1
+    fill = 1 if how == "prod" else 0
+    out = torch.full((count, *x.shape[1:]), fill, dtype=x.dtype, device=x.device)
+    if how == "sum":
+        return out.index_add(0, ids, x)
+    return out.index_reduce(0, ids, x, how, include_self=how == "prod")

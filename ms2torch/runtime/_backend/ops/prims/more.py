@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import arith, control, linalg, random, reduce, shaping
+from .. import arith, control, creation, linalg, random, reduce, shaping
 from .._common import ints
 from .base import attrs
 
@@ -194,3 +194,96 @@ def InsertGradientOf(x: Tensor, *, f: Any) -> Tensor:
     if made.requires_grad:
         made.register_hook(f)
     return made
+
+
+@attrs
+def LowerBound(sorted_x: Tensor, values: Tensor, *, out_type: Any = torch.int32) -> Tensor:
+    return torch.searchsorted(sorted_x, values).to(out_type)
+
+
+@attrs
+def UpperBound(sorted_x: Tensor, values: Tensor, *, out_type: Any = torch.int32) -> Tensor:
+    return torch.searchsorted(sorted_x, values, right=True).to(out_type)
+
+
+@attrs
+def Histogram(x: Tensor, *, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
+    return reduce.histc(x, bins, min, max)
+
+
+@attrs
+def Median(
+    x: Tensor,
+    *,
+    global_median: bool = False,
+    axis: int = 0,
+    keep_dims: bool = False,
+    ignore_nan: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """(median, its index); the index of a median of all is 0."""
+    if global_median:
+        middle = torch.nanmedian(x) if ignore_nan else torch.median(x)
+        return middle, torch.zeros_like(middle, dtype=torch.int64)
+    return (reduce.nanmedian if ignore_nan else reduce.median)(x, axis, keep_dims)
+
+
+@attrs
+def BlackmanWindow(window_length: Any, *, periodic: bool = True, dtype: Any = torch.float32) -> Tensor:
+    return creation.blackman_window(window_length, periodic, dtype=dtype)
+
+
+@attrs
+def BartlettWindow(window_length: Any, *, periodic: bool = True, dtype: Any = torch.float32) -> Tensor:
+    return creation.bartlett_window(window_length, periodic, dtype=dtype)
+
+
+@attrs
+def HammingWindow(
+    length: Any, *, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, dtype: Any = torch.float32
+) -> Tensor:
+    return creation.hamming_window(length, periodic, alpha, beta, dtype=dtype)
+
+
+@attrs
+def TrilIndices(*, row: int, col: int, offset: int = 0, dtype: Any = torch.int32) -> Tensor:
+    return torch.tril_indices(row, col, offset, dtype=dtype)
+
+
+@attrs
+def TriuIndices(*, row: int, col: int, offset: int = 0, dtype: Any = torch.int32) -> Tensor:
+    return torch.triu_indices(row, col, offset, dtype=dtype)
+
+
+@attrs
+def Pdist(x: Tensor, *, p: float = 2.0) -> Tensor:
+    return torch.pdist(x, p)
+
+
+@attrs
+def UniqueConsecutive(
+    input: Tensor, *, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    return torch.unique_consecutive(input, return_inverse, return_counts, dim)
+
+
+@attrs
+def ChannelShuffle(x: Tensor, *, group: int) -> Tensor:
+    return torch.channel_shuffle(x, group)
+
+
+@attrs
+def FillDiagonal(input_x: Tensor, *, fill_value: float, wrap: bool = False) -> Tensor:
+    return input_x.clone().fill_diagonal_(fill_value, wrap)
+
+
+@attrs
+def MatrixTriangularSolve(
+    matrix: Tensor, rhs: Tensor, *, lower: bool = True, adjoint: bool = False
+) -> Tensor:
+    made = matrix.mH if adjoint else matrix
+    return torch.linalg.solve_triangular(made, rhs, upper=lower == adjoint)
+
+
+@attrs
+def InplaceIndexAdd(var: Tensor, indices: Any, updates: Tensor, *, axis: int) -> Tensor:
+    return control.inplace_index_add(var, indices, updates, axis)

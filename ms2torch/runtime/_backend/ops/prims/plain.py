@@ -261,3 +261,36 @@ LeftShift = calls("LeftShift", lambda x1, x2: arith.bitwise_left_shift(x1, x2))
 RightShift = calls("RightShift", lambda input_x, input_y: arith.bitwise_right_shift(input_x, input_y))
 Gcd = calls("Gcd", torch.gcd)
 Lcm = _xy("Lcm", torch.lcm)
+Eps = calls("Eps", arith.eps)
+Fmax = calls("Fmax", torch.fmax)
+Fmin = calls("Fmin", torch.fmin)
+PopulationCount = calls("PopulationCount", arith.population_count)
+UniqueWithPad = calls("UniqueWithPad", reduce.unique_with_pad)
+Zeta = calls("Zeta", torch.special.zeta)
+
+
+def _identity_n(x: Any) -> tuple[Tensor, ...]:
+    """The tensors as a tuple."""
+    return tuple(x)
+
+
+def _conjugate_transpose(x: Tensor, perm: Any) -> Tensor:
+    """``x`` with its axes in the order ``perm``, conjugated."""
+    return torch.conj(shaping.transpose(x, perm)).resolve_conj()
+
+
+def _segment(name: str, how: str) -> type:
+    def call(input_x: Tensor, segment_ids: Tensor) -> Tensor:
+        return reduce.segments(input_x, segment_ids, how)
+
+    call.__doc__ = reduce.segments.__doc__
+    return calls(name, call)
+
+
+IdentityN = calls("IdentityN", _identity_n)
+ConjugateTranspose = calls("ConjugateTranspose", _conjugate_transpose)
+SegmentSum = _segment("SegmentSum", "sum")
+SegmentMean = _segment("SegmentMean", "mean")
+SegmentProd = _segment("SegmentProd", "prod")
+SegmentMax = _segment("SegmentMax", "amax")
+SegmentMin = _segment("SegmentMin", "amin")
