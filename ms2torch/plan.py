@@ -35,6 +35,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     backend: str  # dotted home of the runtime package
     entries: list[str] = []  # modules (patterns) that the port must offer
     ported: list[str] = []  # modules (patterns) whose MindSpore code is rewritten
+    legacy: list[str] = []  # modules (patterns) that are graph-mode code, whatever `ported` says
     guarded: dict[str, list[str]] = {}  # module -> its graph-mode definitions
     runtime: dict[str, str] = {}  # path in the port -> file of the runtime that is put there
 
@@ -145,7 +146,7 @@ def make(index: Index, profile: Profile | None) -> Plan:
             continue
         info = index.modules[name]
         uses = any(site.module.partition(".")[0] in PACKAGES for site in info.imports)
-        if uses and not matches(name, profile.ported):
+        if matches(name, profile.legacy) or (uses and not matches(name, profile.ported)):
             legacy.add(name)
             continue
         fates[name] = "ported" if uses else "verbatim"
