@@ -356,9 +356,12 @@ class FileContext:
         row = self.tables.unique.get(name)
         if row is not None or not self.names_mindspore:
             return row
-        row = self.tables.method("mindspore.Tensor", name)
-        # Such an adapter hands a receiver that is no tensor to the receiver's own method.
-        return row if row is not None and (row.to or "").startswith("_backend.tensor.") else None
+        # An adapter hands a receiver that is none of these to the receiver's own method.
+        for owner in ("mindspore.Parameter", "mindspore.Tensor", "mindspore.nn.Cell"):
+            row = self.tables.method(owner, name)
+            if row is not None and (row.to or "").startswith("_backend."):
+                return row
+        return None
 
     def _defines(self, full: str, name: str) -> bool:
         info = self.index.find_class(full)

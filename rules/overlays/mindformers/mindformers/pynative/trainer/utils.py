@@ -13,6 +13,7 @@ def _build_dataset(config, parallelism, local_batch_size, *args, **kwargs):
     replicas = parallelism.tensor_parallel * parallelism.context_parallel
     domain = _backend.get_world_size() // parallelism.pipeline_parallel
     shard = _backend.get_rank() % domain // replicas
-    options = {key: value for key, value in loader.items() if key != "type"}
-    dataset = _backend.data.synthetic(num_shards=shards, shard_id=shard, **options)
+    # The columns are always input_ids and labels, and nothing is computed in Python workers.
+    options = {k: v for k, v in loader.items() if k not in ("type", "column_names", "python_multiprocessing")}
+    dataset = _backend.data.SyntheticDataset(num_shards=shards, shard_id=shard, **options)
     return dataset.batch(batch_size=local_batch_size, drop_remainder=config.drop_remainder)
