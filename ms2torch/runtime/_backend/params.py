@@ -25,8 +25,19 @@ _NOT_MARKS = frozenset(
 
 def param_name(p: Any) -> Any:
     """The MindSpore name of a parameter: ``name`` where the object has one, else the port's mark, else
-    None."""
+    None. An object that is no tensor answers with its own ``name``, an AttributeError included."""
+    if not isinstance(p, torch.Tensor):
+        return p.name
     return getattr(p, "name", None) or getattr(p, "_mf_name", None)
+
+
+def set_param_name(p: Any, name: Any) -> None:
+    """``p.name = name``: the port's mark on a tensor, whose own ``name`` cannot be written; any other
+    object's own attribute."""
+    if isinstance(p, torch.Tensor):
+        p._mf_name = name  # type: ignore[attr-defined]
+    else:
+        p.name = name
 
 
 def is_generated_name(name: Any) -> bool:
