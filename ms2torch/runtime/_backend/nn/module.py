@@ -194,7 +194,7 @@ class Module(torch.nn.Module):
 
     def extra_repr(self) -> str:
         extend = getattr(self, "extend_repr", None)
-        return str(extend()) if callable(extend) else super().extra_repr()
+        return str(extend()) if callable(extend) else str(super().extra_repr())
 
     # ---- replaced parameters ---------------------------------------------------------------------
 
