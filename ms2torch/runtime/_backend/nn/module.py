@@ -190,11 +190,11 @@ class Module(torch.nn.Module):
     @property
     def param_prefix(self) -> str:
         """What stands before the path in the names of the parameters."""
-        return walk.param_prefix(self)
+        return str(walk.param_prefix(self))
 
     def extra_repr(self) -> str:
         extend = getattr(self, "extend_repr", None)
-        return str(extend()) if callable(extend) else str(super().extra_repr())
+        return str(extend()) if callable(extend) else super().extra_repr()
 
     # ---- replaced parameters ---------------------------------------------------------------------
 

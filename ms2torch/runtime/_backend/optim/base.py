@@ -15,47 +15,9 @@ from typing import Any
 import torch
 
 from ..params import Parameter, ParameterTuple, own, param_name, write
+from .rates import Always, Scaled, Steps, constant
 
 _GROUP_KEYS = ("params", "lr", "weight_decay", "order_params", "grad_centralization")
-
-
-def _constant(value: Any, name: str) -> torch.nn.Parameter:
-    return Parameter(torch.as_tensor(value, dtype=torch.float32).reshape(()), name, requires_grad=False)
-
-
-class _Steps(torch.nn.Module):
-    """A learning rate given as one value a step; the last one holds on."""
-
-    def __init__(self, values: torch.Tensor, name: str) -> None:
-        super().__init__()
-        self.learning_rate = Parameter(values, name, requires_grad=False)
-
-    def forward(self, global_step: torch.Tensor) -> torch.Tensor:
-        index = int(global_step.reshape(()))
-        return self.learning_rate[min(index, len(self.learning_rate) - 1)]
-
-
-class _Always(torch.nn.Module):
-    """A fixed learning rate among scheduled ones."""
-
-    def __init__(self, value: torch.nn.Parameter) -> None:
-        super().__init__()
-        self.learning_rate = value
-
-    def forward(self, global_step: torch.Tensor) -> torch.Tensor:
-        return self.learning_rate.detach()
-
-
-class _Scaled(torch.nn.Module):
-    """A weight decay schedule times the loss scale."""
-
-    def __init__(self, schedule: Any, scale: float) -> None:
-        super().__init__()
-        self.schedule, self.scale = schedule, scale
-
-    def forward(self, global_step: torch.Tensor) -> torch.Tensor:
-        scaled: torch.Tensor = self.schedule(global_step) * self.scale
-        return scaled
 
 
 def _without_grad(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -189,14 +151,14 @@ class Optimizer(torch.optim.Optimizer):
         if isinstance(rate, torch.nn.Module):
             return rate
         if isinstance(rate, torch.Tensor) and rate.dim() == 1:
-            return _Steps(rate, name)
-        held = _constant(rate, name)
-        return _Always(held) if self.is_group_lr and self.dynamic_lr else held
+            return Steps(rate, name)
+        held = constant(rate, name)
+        return Always(held) if self.is_group_lr and self.dynamic_lr else held
 
     def _decay(self, value: Any) -> Any:
         if isinstance(value, torch.nn.Module):
             self.dynamic_weight_decay = True
-            return _Scaled(value, self.loss_scale)
+            return Scaled(value, self.loss_scale)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise TypeError(f"'weight_decay' must be int, float or a cell, but got {type(value).__name__}")
         if value < 0:
@@ -410,7 +372,7 @@ class Optimizer(torch.optim.Optimizer):
             if not places:
                 raise ValueError(f"the parameter {param_name(p)!r} is not in the optimizer")
             rate = self.learning_rate[places[0]] if self.is_group_lr else self.learning_rate
-            found.append(rate.learning_rate if isinstance(rate, _Always | _Steps) else rate)
+            found.append(rate.learning_rate if isinstance(rate, Always | Steps) else rate)
         return found if many else found[0]
 
     def assignadd(self, param: torch.Tensor, value: Any) -> torch.Tensor:
