@@ -13,19 +13,11 @@ from typing import TYPE_CHECKING
 from ms2torch.index import ClassInfo, Index, ModuleInfo
 from ms2torch.scopes import Binding, Scope
 from ms2torch.tables import PACKAGES, Row, Tables
-from ms2torch.types import BUILTINS, OWNERS, TENSOR, TENSORS, Type, join, parse
+from ms2torch.types import BUILTINS, HEADS, OWNERS, TENSOR, TENSORS, Type, join, parse
 
 if TYPE_CHECKING:
     Resolve = Callable[[ast.AST], str | None]
 
-# Classes of MindSpore itself that inference names by a short head.
-HEADS = {
-    "mindspore.Tensor": "Tensor",
-    "mindspore.Parameter": "Parameter",
-    "hyper_parallel.DTensor": "DTensor",
-    "mindspore.nn.Cell": "Module",
-    "mindspore.nn.Optimizer": "Optimizer",
-}
 STEP_LIMIT = 40
 
 
@@ -43,7 +35,7 @@ def class_kind(full: str, index: Index, tables: Tables) -> str | None:
 
 def foreign_kind(name: str, tables: Tables) -> str | None:
     """What an instance of a MindSpore or hyper_parallel class is, by its row."""
-    if not name.partition(".")[0] in PACKAGES:
+    if name.partition(".")[0] not in PACKAGES:
         return None
     full = tables.canonical(name)
     if full in HEADS:

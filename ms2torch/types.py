@@ -38,6 +38,14 @@ OWNERS = {
     "Module": ("mindspore.nn.Cell",),
     "Optimizer": ("mindspore.nn.Optimizer", "mindspore.nn.Cell"),
 }
+# Classes of MindSpore itself that have a short head.
+HEADS = {
+    "mindspore.Tensor": "Tensor",
+    "mindspore.Parameter": "Parameter",
+    "hyper_parallel.DTensor": "DTensor",
+    "mindspore.nn.Cell": "Module",
+    "mindspore.nn.Optimizer": "Optimizer",
+}
 
 
 class Type(NamedTuple):
@@ -85,7 +93,7 @@ def _from(node: ast.expr) -> Type | None:
             return head
         return Type(head.head, tuple(part for part in parts if part))
     name = ast.unparse(node)
-    return None if name in ("self", "any", "Any", "object") else Type(name)
+    return None if name in ("self", "any", "Any", "object") else Type(HEADS.get(name, name))
 
 
 def join(types: list[Type | None]) -> Type | None:

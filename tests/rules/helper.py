@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import textwrap
 from collections.abc import Mapping
 from unittest import mock
@@ -12,7 +11,7 @@ from ms2torch.model import Finding, RunResult, SourceFile, Tree
 from tests.rules import references
 
 PATH = "case.py"
-# Facts about invented rows would prove nothing, so the names are real; the rows are cut down to what tests need.
+# The names are real; the rows are cut down to what the tests need, and hold whatever the real ones say.
 TABLE = """
 evidence: "example: made for the tests"
 rows:
@@ -32,9 +31,12 @@ rows:
   mindspore.mint.sum:
     {to: torch.sum, signature: "(input, dim=None, keepdim=False, *, dtype=None)", rename: {dim: axis},
      adapt: [dtype], value: _backend.ops.sum, returns: Tensor}
-  mindspore.ops.cast: {signature: "(input_x, dtype)", call: "{input_x}.to({dtype})", value: _backend.ops.cast, returns: Tensor}
+  mindspore.ops.cast:
+    {signature: "(input_x, dtype)", call: "{input_x}.to({dtype})", value: _backend.ops.cast, returns: Tensor}
   mindspore.ops.Cast: {to: _backend.ops.Cast}
-  mindspore.ops.split: {to: torch.split, signature: "(tensor, size, axis=0)", drop: {axis: [0]}, value: _backend.ops.split}
+  mindspore.ops.split:
+    {to: torch.split, signature: "(tensor, size, axis=0)", drop: {axis: [0]}, rename: {size: split_size},
+     value: _backend.ops.split}
   mindspore.ops.constexpr: {to: _backend.ops.constexpr}
   mindspore.jit: {to: _backend.jit}
   mindspore.ops.custom: {unsupported: "graphs only"}
@@ -87,7 +89,7 @@ def text_of(result: RunResult, path: str = PATH) -> str:
 
 
 def check_result(files: Mapping[str, str], result: RunResult, known: tables.Tables | None = None) -> None:
-    """What holds of every run: it compiles, a second run has nothing to do, each reference is counted once."""
+    """What holds of every run: it compiles, a second has nothing to do, each reference is counted once."""
     port = {f.path: f.data for f in result.files if f.path in files}
     for path, data in port.items():
         compile(data, path, "exec")
@@ -134,8 +136,3 @@ def check_finding(
     compile(text_of(result), PATH, "exec")
     assert result.summary["references"].get("total", 0) == references.count({PATH: text})
     return result.findings[0].message
-
-
-def names_of(source: str) -> set[str]:
-    """Every name that a module reads or binds."""
-    return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
