@@ -76,6 +76,12 @@ def needs_adapter(bound: Bound, row: Row) -> bool:
     return any(name in bound and not is_one_of(bound[name], values) for name, values in row.drop.items())
 
 
+def has_comments(args: Sequence[cst.Arg]) -> bool:
+    """Whether comments stand between the arguments, which a template or a dropped argument would lose."""
+    code = cst.Module([]).code_for_node
+    return any("#" in code(arg.with_changes(value=cst.Name("x"))) for arg in args)
+
+
 def renamed(args: Sequence[cst.Arg], bound: Bound, row: Row) -> list[cst.Arg]:
     """The arguments with torch's names; those that the row drops are left out."""
     names = {id(arg): name for name, arg in bound.items()}

@@ -91,6 +91,8 @@ def _bound(ctx: FileContext, node: ast.Call, ref: Reference) -> Edit | None:
             return adapted(new, "the arguments of this call cannot be bound to its signature")
         if calls.needs_adapter(bound, row):
             return adapted(new, "torch has no counterpart for an argument of this call")
+        if value is not None and (row.call or row.drop) and calls.has_comments(new.args):
+            return adapted(new, "its comments would be lost")
         if row.call is not None:
             values = calls.values_of(row.call, bound, parameters)
             used = set(values or ())

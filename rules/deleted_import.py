@@ -14,7 +14,7 @@ from ms2torch.context import FileContext
 from ms2torch.rule import Edit, Lines, rule
 
 
-@rule("MS100", ast.Delete)
+@rule("MS114", ast.Delete)
 def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.Delete)
     if ctx.settled(node):

@@ -23,7 +23,7 @@ from ms2torch.rules.parameter_name import OTHER, kind_of
 from ms2torch.tables import Row, owner_and_method
 
 
-@rule("MS112", ast.Call)
+@rule("MS113", ast.Call)
 def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.Call)
     if not (isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr", "setattr")):
@@ -55,7 +55,7 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
 
 def _report(node: ast.Call, row: Row, ctx: FileContext) -> None:
     message = f"{row.name} is looked up by its name; write {row.as_value or row.call} where it is wanted"
-    ctx.find(node, "MS112", "warning", message, row.name, "unresolved")
+    ctx.find(node, "MS113", "warning", message, row.name, "unresolved")
     ctx.count(node, "site", "unresolved")
 
 

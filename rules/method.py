@@ -64,6 +64,8 @@ def _edit(ctx: FileContext, node: ast.Call, func: ast.Attribute, row: Row) -> Ed
         bound = calls.bind(new.args, row.parameters)
         if bound is None or calls.needs_adapter(bound, row):
             return adapted(new, "the arguments of this call have no counterpart")
+        if adapter is not None and (row.call or row.drop) and calls.has_comments(new.args):
+            return adapted(new, "its comments would be lost")
         if row.call is not None:
             values = calls.values_of(row.call, bound, row.parameters)
             if values is None or set(bound) - set(values) or not calls.in_order(row.call, bound, new.args):

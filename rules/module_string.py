@@ -20,6 +20,7 @@ from ms2torch.rules._api import reason, spelled, state_of, unresolved
 
 NAME = re.compile(r"(mindspore|hyper_parallel)(\.[A-Za-z_]\w*)+")
 BARE = re.compile(r"(mindspore|hyper_parallel)(\.[A-Za-z_]\w*)*")
+PLACEHOLDERS = ("backend.unavailable", "backend.unavailable_module")
 LOOKUPS = ("import_module", "__import__", "find_spec", "patch", "setattr", "importorskip", "locate")
 
 
@@ -31,6 +32,8 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         return None
     parent = ctx.parents.get(node)
     looked_up = isinstance(parent, ast.Call) and ast.unparse(parent.func).rpartition(".")[2] in LOOKUPS
+    if isinstance(parent, ast.Call) and ast.unparse(parent.func).endswith(PLACEHOLDERS):
+        return None  # of an earlier run
     if not (BARE if looked_up else NAME).fullmatch(text) or isinstance(parent, ast.Expr):
         return None
     settled = ctx.settled(node)
