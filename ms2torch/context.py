@@ -95,7 +95,9 @@ class FileContext:
         self._names: dict[ast.AST, str | None] = {}
         # Annotations written as strings, and the names in them.
         self.strings = annotations.parse(order.nodes, order.parents)
-        self.types = Inference(tables, index, module, scopes, self.scope_of, self.parents, self.resolve)
+        self.types = Inference(
+            tables, index, module, scopes, self.scope_of, self.parents, self.resolve, self.strings
+        )
 
     def scope_of(self, node: ast.AST) -> Scope:
         """The scope that a node stands in."""
@@ -121,7 +123,7 @@ class FileContext:
             return None
         found = self.scope_of(node).lookup(node.id)
         if found is None:
-            return None
+            return self._starred(node.id)
         scope, bindings = found
         targets = {b.target for b in bindings if b.kind == "import"}
         if targets:
@@ -130,6 +132,15 @@ class FileContext:
         if any(b.kind in ("class", "def") for b in bindings) and scope.parent is None:
             return f"{self.module}.{node.id}"
         return None
+
+    def _starred(self, name: str) -> str | None:
+        """What a name that is bound nowhere stands for if `from … import *` of a project module brings it."""
+        info = self.index.modules.get(self.module)
+        if info is None or not info.stars:
+            return None
+        full = f"{self.module}.{name}"
+        found = self.index.resolve(full)
+        return found if found != full else None
 
     def resolve(self, node: ast.AST) -> str | None:
         """Dotted name of a chain of names, followed through the project's re-exports; None if it is no import."""

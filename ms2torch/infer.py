@@ -61,6 +61,7 @@ class Inference:
         scope_of: Callable[[ast.AST], Scope],
         parents: Mapping[ast.AST, ast.AST],
         resolve: Callable[[ast.AST], str | None],
+        strings: Mapping[ast.AST, ast.expr],
     ) -> None:
         self.tables = tables
         self.index = index
@@ -69,6 +70,7 @@ class Inference:
         self.scope_of = scope_of
         self.parents = parents
         self.resolve = resolve
+        self.strings = strings
         self._known: dict[ast.AST, Type | None] = {}
         self._attributes: dict[str, dict[str, list[ast.expr | Type]]] = {}
         self._depth = 0
@@ -230,12 +232,8 @@ class Inference:
 
     def annotation(self, node: ast.expr) -> Type | None:
         """The type that an annotation promises; None for unions of different things."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            try:
-                text = ast.parse(node.value, mode="eval").body
-            except SyntaxError:
-                return None
-            return self._annotation_text(text)
+        if node in self.strings:
+            return self.annotation(self.strings[node])
         if isinstance(node, ast.BinOp):
             return join([self.annotation(node.left), self.annotation(node.right)])
         if isinstance(node, ast.Constant) and node.value is None:
@@ -256,14 +254,6 @@ class Inference:
         if name is None:
             return Type(node.id) if isinstance(node, ast.Name) and node.id in BUILTINS else None
         return self.instance(name)
-
-    def _annotation_text(self, node: ast.expr) -> Type | None:
-        name = ast.unparse(node)
-        found = self.scope_of(node).module().lookup(name.partition(".")[0]) if "." not in name else None
-        if found is None:
-            return Type(name) if name in BUILTINS else None
-        target = next((b.target for b in found[1] if b.kind == "import"), "")
-        return self.instance(self.index.resolve(target)) if target else None
 
     def instance(self, name: str) -> Type | None:
         """The type of an instance of a class by its resolved dotted name."""

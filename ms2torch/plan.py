@@ -175,9 +175,19 @@ def _with_parents(name: str, index: Index) -> list[str]:
 
 def _imported(index: Index) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
+    sites = (site for info in index.modules.values() for site in info.imports)
+    asked = {site.name for site in sites if site.module in index.modules}
     for info in index.modules.values():
         for site in info.imports:
             if site.module in index.modules and site.name is not None:
-                names = index.modules[site.module].public() if site.name == "*" else [site.name]
+                names = _taken(index.modules[site.module], asked) if site.name == "*" else [site.name]
                 found.setdefault(site.module, set()).update(names)
     return {name: frozenset(names) for name, names in found.items()}
+
+
+def _taken(info: ModuleInfo, asked: set[str | None]) -> list[str]:
+    """What a star import takes that somebody may want: not each framework name that the module itself imports."""
+    if info.exports is not None:
+        return list(info.exports)
+    ours = {name for name, target in info.bound.items() if target.partition(".")[0] in PACKAGES}
+    return [name for name in info.public() if name not in ours or name in asked]

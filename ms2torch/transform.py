@@ -213,7 +213,8 @@ class Transform(cst.CSTTransformer):
                 made[-1] = last.with_changes(trailing_whitespace=line.trailing_whitespace)
             self._mark(*made)
             return cst.FlattenSentinel(made)  # type: ignore[return-value]
-        # An empty line marks the place until its block has seen to its comments.
+        # `pass` marks the place until its block has seen to its comments; LibCST drops an empty line at once.
+        line = line.with_changes(body=[cst.Pass()])
         self._keep.append(line)
         self.gone.add(id(line))
         return line

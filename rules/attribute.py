@@ -28,7 +28,14 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         return None
     target = row.to or row.value or row.call or ""
     if row.unsupported or not target:
-        ctx.find(node, "MS105", "error", f"{row.name}: {row.unsupported or 'it has no counterpart'}", row.name, "unresolved")
+        ctx.find(
+            node,
+            "MS105",
+            "error",
+            f"{row.name}: {row.unsupported or 'it has no counterpart'}",
+            row.name,
+            "unresolved",
+        )
         ctx.count(node, "site", "unresolved")
         return None
     if row.to == f".{node.attr}":

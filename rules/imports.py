@@ -60,13 +60,22 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode | Lines:
         assert isinstance(new, cst.Import | cst.ImportFrom)
         if isinstance(new, cst.ImportFrom) or len(ours) == len(node.names):
-            return Lines(statements)
+            return Lines(_commented(statements, new))
         rest = [a for a in new.names if cst.Module([]).code_for_node(a.name) not in names]
         rest[-1] = rest[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         left = cst.SimpleStatementLine([new.with_changes(names=rest, semicolon=cst.MaybeSentinel.DEFAULT)])
         return Lines([left, *statements])
 
     return edit
+
+
+def _commented(statements: list[cst.BaseStatement], node: cst.CSTNode) -> list[cst.BaseStatement]:
+    """The statements with the comments that stood on lines of their own between the imported names."""
+    lines = [line.strip() for line in cst.Module([]).code_for_node(node).splitlines()]
+    comments = [cst.EmptyLine(comment=cst.Comment(line)) for line in lines if line.startswith("#")]
+    if not comments or not statements:
+        return statements
+    return [statements[0].with_changes(leading_lines=comments), *statements[1:]]
 
 
 def _lines(

@@ -42,7 +42,9 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     home = ctx.tables.rows.get(owner_and_method(row.name)[0])
     owner = home.as_type if home is not None else None
     adapter = row.value or row.to or ""
-    word = {"hasattr": "has_member", "getattr": "read_member" if row.attr else "bind_member"}.get(node.func.id)
+    word = {"hasattr": "has_member", "getattr": "read_member" if row.attr else "bind_member"}.get(
+        node.func.id
+    )
     if owner is not None and (word == "has_member" or (word and adapter.startswith("_backend."))):
         ctx.count(node, "site", "adapted")
         return _asked(ctx, word, owner, "" if word == "has_member" else adapter)

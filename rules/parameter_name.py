@@ -25,7 +25,12 @@ UNKNOWN, TENSOR, OTHER = "unknown", "tensor", "other"
 @rule("MS106", ast.Attribute)
 def look_read(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.Attribute)
-    if node.attr != "name" or isinstance(node.ctx, ast.Del) or ctx.resolve(node) is not None or ctx.settled(node):
+    if (
+        node.attr != "name"
+        or isinstance(node.ctx, ast.Del)
+        or ctx.resolve(node) is not None
+        or ctx.settled(node)
+    ):
         return None
     kind = kind_of(node.value, ctx)
     if kind == OTHER:
@@ -33,7 +38,9 @@ def look_read(node: ast.AST, ctx: FileContext) -> Edit | None:
     if isinstance(node.ctx, ast.Store):
         if kind == UNKNOWN:
             parent = ctx.parents.get(node)
-            if not (isinstance(parent, ast.Assign) and len(parent.targets) == 1):  # else `look_write` sees to it
+            if not (
+                isinstance(parent, ast.Assign) and len(parent.targets) == 1
+            ):  # else `look_write` sees to it
                 message = "sets .name of a receiver of unknown type: a tensor takes it as ._mf_name only"
                 ctx.find(node, "MS106", "warning", message, state="unresolved")
                 ctx.count(node, "site", "unresolved")

@@ -42,7 +42,7 @@ rows:
   mindspore.ops.custom: {unsupported: "graphs only"}
   mindspore.common.api.Stop: {to: _backend.Stop}
   mindspore.ops.ReduceOp: {to: torch.distributed.ReduceOp}
-  mindspore.Tensor.asnumpy: {to: _backend.tensor.asnumpy, unique: true, returns: "foreign:numpy.ndarray"}
+  mindspore.Tensor.asnumpy: {to: _backend.tensor.asnumpy, unique: true, returns: numpy.ndarray}
   mindspore.Tensor.astype: {to: _backend.tensor.astype, returns: Tensor}
   mindspore.Tensor.expand_dims: {to: .unsqueeze, signature: "(axis)", rename: {axis: dim}, returns: Tensor}
   mindspore.Tensor.itemset: {unsupported: "tensors are not written in place", signature: "(value)"}
