@@ -1,4 +1,4 @@
-"""Calls: MindSpore's arguments bound to its signature, then written for torch. Pure functions on LibCST nodes."""
+"""Calls: MindSpore's arguments bound to its signature, then written for torch. Pure functions on LibCST."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ATOMS = (
 
 
 def bind(args: Sequence[cst.Arg], parameters: Sequence[Parameter]) -> Bound | None:
-    """Argument of each parameter that the call gives; None where that cannot be known or would be an error."""
+    """Argument of each parameter that the call gives; None where it cannot be known or would be an error."""
     found: Bound = {}
     plain = [p.name for p in parameters if p.kind in ("positional", "either")]
     named = {p.name for p in parameters if p.kind in ("either", "keyword")}

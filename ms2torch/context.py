@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from ms2torch import annotations
+from ms2torch import hints
 from ms2torch.index import ClassInfo, Index
 from ms2torch.infer import Inference, class_kind
 from ms2torch.model import Finding, Severity
@@ -36,7 +36,7 @@ STATES = ("converted", "adapted", "grafted", "guarded", "unresolved")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A name of MindSpore or hyper_parallel in the code: its dotted name, its row and what follows the row."""
+    """A name of MindSpore or hyper_parallel in the code: its dotted name, its row, what follows the row."""
 
     name: str
     row: Row | None
@@ -94,7 +94,7 @@ class FileContext:
         self.states: dict[tuple[int, int, str], str] = {}  # (line, column, kind) -> state
         self._names: dict[ast.AST, str | None] = {}
         # Annotations written as strings, and the names in them.
-        self.strings = annotations.parse(order.nodes, order.parents)
+        self.strings = hints.parse(order.nodes, order.parents)
         self.types = Inference(
             tables, index, module, scopes, self.scope_of, self.parents, self.resolve, self.strings
         )
@@ -115,7 +115,7 @@ class FileContext:
         return found[1] if found else []
 
     def written(self, node: ast.AST) -> str | None:
-        """Dotted name that a chain stands for by this file's imports and definitions, unresolved across files."""
+        """Dotted name that a chain stands for by this file's own imports and definitions."""
         if isinstance(node, ast.Attribute):
             head = self.written(node.value)
             return f"{head}.{node.attr}" if head else None
@@ -143,7 +143,7 @@ class FileContext:
         return found if found != full else None
 
     def resolve(self, node: ast.AST) -> str | None:
-        """Dotted name of a chain of names, followed through the project's re-exports; None if it is no import."""
+        """Dotted name of a chain, followed through the project's re-exports; None if it is no import."""
         if node in self._names:
             return self._names[node]
         written = self.written(node)
@@ -181,7 +181,7 @@ class FileContext:
         return isinstance(node, ast.If) and ast.unparse(node.test).endswith("_backend.HAS_MINDSPORE")
 
     def settled(self, node: ast.AST) -> str | None:
-        """ "guarded" or "grafted" for a node that no rule may touch: the guard or an overlay answers for it."""
+        """ "guarded" or "grafted" for a node that no rule may touch: guard or overlay answers for it."""
         return self._settled.get(node)
 
     @functools.cached_property
@@ -270,7 +270,7 @@ class FileContext:
         return self.index.find_class(self.types.class_name(node))
 
     def kind_of_class(self, node: ast.ClassDef) -> str | None:
-        """ "Module", "Optimizer", … for a class of this file: by its bases, or by the classes it is mixed into."""
+        """ "Module", "Optimizer", … for a class of this file: by its bases, or what it is mixed into."""
         info = self.class_info(node)
         if info is None or info.line != node.lineno:
             return self._local_kind(node)

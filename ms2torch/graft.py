@@ -1,4 +1,4 @@
-"""Overlays: our own definitions put in the place of upstream's where tables and rules cannot express a change.
+"""Overlays: our own definitions in the place of upstream's where tables and rules cannot express a change.
 
 An overlay file lies under `rules/overlays/<profile>/` at the path of the file that it changes. A file that
 upstream does not have is added whole. In the others each definition is marked by a decorator comment:
@@ -7,9 +7,9 @@ upstream does not have is added whole. In the others each definition is marked b
     def build_mesh(self): ...
 
 `wraps` keeps upstream's function as `_upstream_NAME` for ours to call; `precedes` and `follows` put ours
-beside it. The hexadecimal words are the fingerprints of the upstream definition, one for each version that the overlay
-was written for. Where upstream's definition has another fingerprint the run says so, and that definition is
-rewritten without the overlay.
+beside it. The hexadecimal words are the fingerprints of the upstream definition, one for each version that
+the overlay was written for. Where upstream's definition has another fingerprint the run says so, and that
+definition is rewritten without the overlay.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def check(
                 good.append(graft)
             else:
                 message = (
-                    f"{graft.name} (fingerprint {print_}) is not the definition that its overlay was written for; "
+                    f"{graft.name} (fingerprint {print_}) is not the definition its overlay was written for; "
                     "it is rewritten without the overlay"
                 )
                 line = getattr(node, "lineno", 0)

@@ -204,7 +204,7 @@ class Index:
         return name
 
     def absolute(self, info: ModuleInfo, written: str) -> str:
-        """What a dotted name written at the top level of a module stands for, before re-exports are followed."""
+        """What a dotted name at the top level of a module stands for, before re-exports are followed."""
         head, _, tail = written.partition(".")
         tail = f".{tail}" if tail else ""
         if head in info.bound:

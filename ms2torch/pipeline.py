@@ -1,4 +1,4 @@
-"""A whole source: indexed, planned, rewritten in parallel, completed with the runtime. Pure but for processes."""
+"""A whole source: indexed, planned, rewritten in parallel, given the runtime. Pure but for processes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _worker: Worker | None = None
 def _uncollected() -> Iterator[None]:
     """No garbage collection while syntax trees grow: it costs half of the run and finds nothing in them.
 
-    What is there already is set aside, so that the collection after each file looks at that file's objects only.
+    What is there already is set aside: the collection after each file looks at that file's objects only.
     """
     if not gc.isenabled():
         yield

@@ -186,7 +186,7 @@ def _imported(index: Index) -> dict[str, frozenset[str]]:
 
 
 def _taken(info: ModuleInfo, asked: set[str | None]) -> list[str]:
-    """What a star import takes that somebody may want: not each framework name that the module itself imports."""
+    """What a star import takes that somebody may want: not each framework name the module itself imports."""
     if info.exports is not None:
         return list(info.exports)
     ours = {name for name, target in info.bound.items() if target.partition(".")[0] in PACKAGES}

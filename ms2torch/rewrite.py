@@ -1,4 +1,4 @@
-"""One file: analysed with `ast`, rewritten with one LibCST traversal. Pure: bytes and facts in, bytes and findings out."""
+"""One file: analysed with `ast`, rewritten in one LibCST pass. Pure: bytes in, bytes and findings out."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _is_import(node: cst.BaseStatement) -> bool:
 
 
 def _spot(body: Sequence[cst.BaseStatement], transform: Transform) -> int:
-    """Where the root imports go: before the first changed statement, but inside the leading block of imports."""
+    """Where the root imports go: before the first changed statement, but within the leading imports."""
     head = 0
     for i, line in enumerate(body):
         if not isinstance(line, cst.SimpleStatementLine) or id(line) in transform.gone:

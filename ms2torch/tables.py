@@ -275,9 +275,7 @@ def build(rows: list[Row], names: Mapping[str, str], modules: Mapping[str, str],
         if row.unique:
             other = unique.setdefault(method, row)
             if (other.to, other.call, other.attr) != (row.to, row.call, row.attr):
-                raise UserError(
-                    f"{row.where}: the name {method} is unique, but {other.where} says otherwise what it becomes"
-                )
+                raise UserError(f"{row.where}: the name {method} is unique, but {other.where} says otherwise")
     return Tables(by_name, names, modules, digest, unique, methods)
 
 

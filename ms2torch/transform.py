@@ -148,9 +148,8 @@ class Transform(cst.CSTTransformer):
             raise JoinError(f"LibCST has a {type(node).__name__} more than ast")
         partner = self.nodes[self.at]
         if not isinstance(partner, PARTNERS[type(node)]) or _name(node) != _name(partner):
-            raise JoinError(
-                f"line {getattr(partner, 'lineno', 0)}: {type(node).__name__} against {type(partner).__name__}"
-            )
+            kinds = f"{type(node).__name__} against {type(partner).__name__}"
+            raise JoinError(f"line {getattr(partner, 'lineno', 0)}: {kinds}")
         end = self.ends[self.at]
         if self.before[end] == self.before[self.at]:
             self.at = end

@@ -1,4 +1,4 @@
-"""A call of a MindSpore function or class: its arguments are bound to MindSpore's signature and written for torch.
+"""A call of a MindSpore function or class: arguments are bound to its signature and written for torch.
 
 What cannot be bound (`*args`), or passes an argument that torch lacks, goes to the adapter with MindSpore's
 own calling convention.

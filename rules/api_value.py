@@ -1,4 +1,4 @@
-"""A MindSpore name that is not called becomes the torch or `_backend` name with the same meaning in that place.
+"""A MindSpore name that is not called becomes the torch or `_backend` name that means the same there.
 
 The place decides: an annotation, `isinstance` or match pattern takes the class (`torch.Tensor`), a base class
 its base form, an alias such as `self.cast = ops.cast` a function with MindSpore's calling convention.

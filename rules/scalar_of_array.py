@@ -1,4 +1,4 @@
-"""`float(x.asnumpy())` of a one-element tensor of any rank: numpy 2.4 converts only arrays without dimensions.
+"""`float(x.asnumpy())` of a one-element tensor of any rank: numpy 2.4 converts only scalar arrays.
 
 MindSpore holds numpy below 2, where an array of shape (1,) is a number too; the port does not.
 
@@ -24,7 +24,9 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     if len(node.args) != 1 or node.keywords or ctx.bindings(node.func) or ctx.settled(node):
         return None
     inner = node.args[0]
-    if not (isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr == "asnumpy"):
+    if not (
+        isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr == "asnumpy"
+    ):
         return None
     ctx.count(node, "site", "converted")
 

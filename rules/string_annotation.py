@@ -10,7 +10,7 @@ import ast
 
 import libcst as cst
 
-from ms2torch import annotations
+from ms2torch import hints
 from ms2torch.context import FileContext, Reference
 from ms2torch.rule import Edit, rule
 from ms2torch.rules._api import reason, spelled, state_of, unresolved
@@ -22,10 +22,10 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     tree = ctx.strings.get(node)
     if tree is None:
         return None
-    assert isinstance(node, ast.Constant)
+    assert isinstance(node, ast.Constant) and isinstance(node.value, str)
     kind = "string" if NAME.fullmatch(node.value) else "site"
     changes: list[tuple[ast.expr, str]] = []
-    for chain in annotations.chains(tree):
+    for chain in hints.chains(tree):
         ref = ctx.reference(chain) or _unimported(chain, ctx)
         if ref is None:
             continue

@@ -1,6 +1,6 @@
 """MS102: names that are not called."""
 
-from tests.rules.helper import check_finding, check_files, check_transformed
+from tests.rules.helper import check_files, check_finding, check_transformed
 
 
 def test_places() -> None:

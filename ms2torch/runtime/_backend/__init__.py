@@ -56,8 +56,8 @@ from .distributed import is_initialized as is_initialized
 from .distributed import new_group as new_group
 from .distributed import reduce_scatter_tensor as reduce_scatter_tensor
 from .guard import HAS_MINDSPORE as HAS_MINDSPORE
-from .guard import Missing as Missing
 from .guard import MindSporeRequired as MindSporeRequired
+from .guard import Missing as Missing
 from .guard import unavailable as unavailable
 from .guard import unavailable_module as unavailable_module
 from .params import param_name as param_name

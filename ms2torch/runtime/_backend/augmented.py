@@ -1,4 +1,4 @@
-"""Augmented assignment with MindSpore's meaning: ``x += y`` makes a new tensor, other names of ``x`` keep theirs.
+"""Augmented assignment as MindSpore means it: ``x += y`` makes a new tensor, other names keep the old one.
 
 torch changes the tensor that ``x`` names in place. The rewrite writes ``x = x + y`` where it knows that ``x``
 is a tensor, and ``x = augmented.add(x, y)`` where it does not: a tensor gets the new value, everything else
@@ -15,7 +15,21 @@ from typing import Any
 
 import torch
 
-__all__ = ["add", "and_", "floordiv", "lshift", "matmul", "mod", "mul", "or_", "pow", "rshift", "sub", "truediv", "xor"]
+__all__ = [
+    "add",
+    "and_",
+    "floordiv",
+    "lshift",
+    "matmul",
+    "mod",
+    "mul",
+    "or_",
+    "pow",
+    "rshift",
+    "sub",
+    "truediv",
+    "xor",
+]
 
 Operation = Callable[[Any, Any], Any]
 
@@ -26,7 +40,9 @@ def _pair(plain: Operation, in_place: Operation) -> Operation:
             return plain(left, right)
         return in_place(left, right)
 
-    operation.__doc__ = f"``left {in_place.__name__} right``: a new tensor for a tensor, else the object's own operator."
+    operation.__doc__ = (
+        f"``left {in_place.__name__} right``: a new tensor for a tensor, else the object's own operator."
+    )
     return operation
 
 

@@ -18,7 +18,7 @@ __all__ = ["bind_member", "has_member", "read_member"]
 def has_member(value: Any, name: str, owner: type) -> bool:
     """Whether ``value`` has the member ``name``, as MindSpore would answer.
 
-    A tensor that is no ``owner`` has it only as an attribute of its own: that ``torch.Tensor`` has a member of
+    A tensor that is no ``owner`` has it only as its own attribute: that ``torch.Tensor`` has a member of
     this name (``layout``) says nothing of MindSpore's.
     """
     if isinstance(value, owner):

@@ -16,7 +16,9 @@ def parse(nodes: Iterable[ast.AST], parents: MutableMapping[ast.AST, ast.AST]) -
     """Expression of each string literal that is an annotation; `parents` learns of the expressions' nodes."""
     found: dict[ast.AST, ast.expr] = {}
     for node in nodes:
-        if not isinstance(node, ast.Constant) or not is_annotation(node, parents):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        if not is_annotation(node, parents):
             continue
         try:
             inner = ast.parse(node.value, mode="eval").body
