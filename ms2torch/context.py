@@ -50,7 +50,7 @@ class FileOptions:
     package: str = ""  # the package that relative imports start from
     backend: str = "_backend"  # dotted name of the `_backend` package; "_backend" beside a script
     legacy: frozenset[str] = frozenset()  # modules that stay MindSpore code, imported under a guard
-    guarded: frozenset[str] = frozenset()  # top-level definitions of this file that stay MindSpore code
+    guarded: frozenset[str] = frozenset()  # definitions ("Class.method" too) that stay MindSpore code
     grafted: frozenset[str] = frozenset()  # definitions ("Class.method" too) that an overlay replaces
     exported: frozenset[str] = frozenset()  # names that other files import from this one
     names_mindspore: bool = True  # whether the file's text names a MindSpore package
@@ -173,8 +173,10 @@ class FileContext:
             if name in self.options.grafted:
                 found.update(dict.fromkeys(ast.walk(node), "grafted"))
             for inner in node.body if isinstance(node, ast.ClassDef) else ():
-                if f"{name}.{getattr(inner, 'name', '')}" in self.options.grafted:
-                    found.update(dict.fromkeys(ast.walk(inner), "grafted"))
+                member = f"{name}.{getattr(inner, 'name', '')}"
+                if member in self.options.grafted or member in self.options.guarded:
+                    state = "grafted" if member in self.options.grafted else "guarded"
+                    found.update(dict.fromkeys(ast.walk(inner), state))
         return found
 
     def _is_guard(self, node: ast.stmt) -> bool:

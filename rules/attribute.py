@@ -44,6 +44,8 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         if not (row.to or "").startswith("."):
             return None
     elif not row.attr and not target.startswith("."):
+        if ctx.type_of(node.value) is None:
+            return None  # a field of some other object that only shares the name
         # A bound method as a value: its adapter would need the receiver.
         ctx.find(
             node, "MS105", "warning", f"{row.name} is taken as a value; write a function around it", row.name

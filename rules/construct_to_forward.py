@@ -16,9 +16,11 @@ import ast
 
 import libcst as cst
 
+from ms2torch import calls
 from ms2torch.context import FileContext
 from ms2torch.infer import class_kind
 from ms2torch.rule import Edit, rule
+from ms2torch.rules._api import with_parens
 
 METHODS = {"Module": "forward", "Optimizer": "step"}
 WORD = "construct"
@@ -49,13 +51,27 @@ def look_use(node: ast.AST, ctx: FileContext) -> Edit | None:
         return None
     new_name = _method(node.value, ctx)
     if new_name is None:
-        if ctx.names_mindspore and ctx.type_of(node.value) is None and not _is_plain_self(node.value, ctx):
-            message = "construct of a receiver of unknown type: write forward if it is a module"
-            ctx.find(node, "MS101", "warning", message, state="unresolved")
-            ctx.count(node, "site", "unresolved")
-        return None
+        return _unknown(node, ctx)
     ctx.count(node, "site", "converted")
     return lambda old, new: new.with_changes(attr=cst.Name(new_name))
+
+
+def _unknown(node: ast.Attribute, ctx: FileContext) -> Edit | None:
+    """A receiver that may be a module: what is read is found at run time, what is written is told."""
+    if not ctx.names_mindspore or ctx.type_of(node.value) is not None or _is_plain_self(node.value, ctx):
+        return None
+    if not isinstance(node.ctx, ast.Load):
+        message = "construct of a receiver of unknown type is written: write forward if it is a module"
+        ctx.find(node, "MS101", "warning", message, state="unresolved")
+        ctx.count(node, "site", "unresolved")
+        return None
+    ctx.count(node, "site", "adapted")
+
+    def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(new, cst.Attribute)
+        return with_parens(new, cst.Call(ctx.target("_backend.nn.construct"), [cst.Arg(calls.bare(new.value))]))
+
+    return edit
 
 
 @rule("MS101", ast.Call)

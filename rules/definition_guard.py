@@ -21,14 +21,16 @@ from ms2torch.rule import Edit, rule
 @rule("MS109", ast.ClassDef, ast.FunctionDef)
 def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.ClassDef | ast.FunctionDef)
-    if node.name not in ctx.options.guarded or ctx.parents.get(node) is not ctx.tree:
+    owner = ctx.parents.get(node)
+    name = f"{owner.name}.{node.name}" if isinstance(owner, ast.ClassDef) else node.name
+    if name not in ctx.options.guarded or not (owner is ctx.tree or ctx.parents.get(owner) is ctx.tree):
         return None
     ctx.need("_backend.HAS_MINDSPORE")
 
     def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(new, cst.ClassDef | cst.FunctionDef)
         other = cst.parse_statement(
-            ctx.localised(f'{node.name} = _backend.unavailable("{ctx.module}", "{node.name}")')
+            ctx.localised(f'{node.name} = _backend.unavailable("{ctx.module}", "{name}")')
         )
         return cst.If(
             cst.parse_expression(ctx.localised("_backend.HAS_MINDSPORE")),

@@ -125,3 +125,11 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if not callable(function):
         raise TypeError(f"jit takes a function, but got {type(function).__name__}")
     return function
+
+
+def fault_tolerance(**options: Any) -> None:
+    """``mindspore.utils._tft_handler.init`` restarts MindSpore's own runtime after a fault: refused.
+
+    Raises NotImplementedError. Source: MindSpore 2.10, mindspore/utils.
+    """
+    raise NotImplementedError("MS_ENABLE_TFT asks for MindSpore's fault tolerance; use torchrun --max-restarts instead")

@@ -113,6 +113,7 @@ from .walk import add_flags_recursive as add_flags_recursive
 from .walk import cells as cells
 from .walk import cells_and_names as cells_and_names
 from .walk import check_names as check_names
+from .walk import construct as construct
 from .walk import get_flags as get_flags
 from .walk import get_parameters as get_parameters
 from .walk import init_parameters_data as init_parameters_data

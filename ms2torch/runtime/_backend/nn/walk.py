@@ -24,6 +24,14 @@ def cells_and_names(m: Any, cells: Any = None, name_prefix: str = "") -> Any:
     return m.named_modules(memo=cells, prefix=name_prefix)
 
 
+def construct(m: Any) -> Any:
+    """What ``m.construct`` names on torch: ``forward`` of a module, ``step`` of an optimizer, else the object's
+    own ``construct``."""
+    if isinstance(m, _Torch) or (isinstance(m, type) and issubclass(m, _Torch)):
+        return m.forward
+    return m.step if isinstance(m, torch.optim.Optimizer) else m.construct
+
+
 def parameters_and_names(m: Any, name_prefix: str = "", expand: bool = True) -> Any:
     """(path, parameter), each parameter once; ``expand=False`` gives the module's own."""
     if not isinstance(m, _Torch):
