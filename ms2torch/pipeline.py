@@ -6,8 +6,9 @@ import ast
 import contextlib
 import gc
 import multiprocessing
+import signal
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ from ms2torch.tables import PACKAGES, Tables
 RUNTIME = Path(__file__).parent / "runtime"
 # Smaller jobs cost more in passing them than they gain.
 CHUNK = 4
+# The command's handlers of these are not for its workers, which are ended by them.
+ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,9 @@ def _uncollected() -> Iterator[None]:
 def _start(worker: Worker) -> None:
     global _worker
     _worker = worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the first one ends the rest
+    for number in ENDING:
+        signal.signal(number, signal.SIG_DFL)
     gc.disable()
 
 
@@ -105,7 +111,8 @@ def _port(tree: Tree, profile: str | Path | None, jobs: int, progress: Progress)
     findings += stale
     work = list(_jobs(parsed, places, index, fates, chosen, known, grafted))
     gc.freeze()
-    results = {r.path: r for r in _all(work, Worker(known, index), jobs, progress)}
+    with contextlib.closing(_all(work, Worker(known, index), jobs, progress)) as done_files:
+        results = {r.path: r for r in done_files}
     files = [_result(f, results) for f in tree.files]
     files = [graft.apply(f, grafted.get(f.path)) for f in files]
     used = {f.path for f in files if b"_backend" in f.data and f.path in results}
@@ -174,7 +181,7 @@ def _jobs(
         yield Job(file, where.module, options)
 
 
-def _all(work: list[Job], worker: Worker, jobs: int, progress: Progress) -> Iterator[FileResult]:
+def _all(work: list[Job], worker: Worker, jobs: int, progress: Progress) -> Generator[FileResult, None, None]:
     """Results of all jobs, in processes where that pays."""
     # Large files first, so that no process is left with one at the end.
     work.sort(key=lambda job: -len(job.file.data))
@@ -188,10 +195,18 @@ def _all(work: list[Job], worker: Worker, jobs: int, progress: Progress) -> Iter
     pool = ProcessPoolExecutor(
         min(jobs, len(work)), multiprocessing.get_context(method), initializer=_start, initargs=(worker,)
     )
-    with pool:
+    strangers = set(multiprocessing.active_children())
+    try:
         for i, result in enumerate(pool.map(_run, work, chunksize=CHUNK), 1):
             yield result
             progress("rewrite", i, len(work))
+        pool.shutdown()
+    except BaseException:
+        # Nobody wants the files that are still at work: an interruption ends at once.
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - strangers:
+            process.terminate()
+        raise
 
 
 def _result(file: SourceFile, results: dict[str, FileResult]) -> SourceFile:

@@ -188,6 +188,46 @@ def test_interrupted(work: Path, number: int) -> None:
     assert sorted(os.listdir(work)) == ["odd.py", "src"]
 
 
+WORKERS = """
+import os, sys, time
+from pathlib import Path
+from ms2torch import cli, rewrite
+def slow(file, *rest):
+    Path(f"../{os.getpid()}").touch()
+    time.sleep(60)
+rewrite.rewrite = slow
+sys.exit(cli.main(["rewrite", ".", "-o", "../deep/out", "--jobs", "2"]))
+"""
+
+
+@pytest.mark.parametrize("everyone", [True, False])
+def test_interrupted_at_work_in_several_processes(work: Path, everyone: bool) -> None:
+    root = str(Path(cli.__file__).parents[1])
+    for i in range(10):
+        (work / f"src/f{i}.py").write_text("import mindspore\n")
+    process = subprocess.Popen(
+        [sys.executable, "-c", WORKERS], cwd=work / "src", stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": root}, start_new_session=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while len(pids := [int(p.name) for p in work.iterdir() if p.name.isdigit()]) < 2:
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+    began = time.monotonic()
+    if everyone:  # as a terminal does
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert time.monotonic() - began < 5
+    assert err == "ms2torch: interrupted; nothing was written\n"
+    assert process.returncode == 130
+    assert sorted(p.name for p in work.iterdir() if not p.name.isdigit()) == ["odd.py", "src"]
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
 LONG = """
 import sys
 from ms2torch import cli
