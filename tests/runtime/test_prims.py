@@ -204,9 +204,12 @@ def test_clip_by_norm_leaves_its_argument():
     assert ops.clip_by_norm(x, 10.0).tolist() == [3.0, 4.0]
 
 
-def test_ops_ctc_loss_says_what_it_lacks():
-    with pytest.raises(NotImplementedError, match="log_alpha"):
-        ops.ctc_loss(None, None, None, None)
+def test_scatter_of_mint():
+    x, where = torch.zeros(1, 2), torch.tensor([[0, 0]], dtype=torch.int32)
+    assert ops.Scatter()(x, 1, where, torch.ones(1, 2), "add").tolist() == [[2.0, 0.0]]
+    assert ops.Scatter()(x, 1, where, torch.ones(1, 2)).tolist() == [[1.0, 0.0]]
+    with pytest.raises(ValueError, match="multiply"):
+        ops.Scatter()(x, 1, where, torch.ones(1, 2), "multiply")
 
 
 def test_stop_gradient_goes_into_containers():

@@ -54,8 +54,8 @@ from .linalg import (
 )
 from .loss import (
     binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss, cross_entropy,
-    ctc_loss, gaussian_nll_loss, hinge_embedding_loss, huber_loss, kl_div, l1_loss, margin_ranking_loss,
-    mse_loss, multi_margin_loss, multilabel_margin_loss, multilabel_soft_margin_loss, nll_loss,
+    gaussian_nll_loss, hinge_embedding_loss, huber_loss, kl_div, l1_loss, margin_ranking_loss, mse_loss,
+    multi_margin_loss, multilabel_margin_loss, multilabel_soft_margin_loss, nll_loss,
     sigmoid_cross_entropy_with_logits, smooth_l1_loss, soft_margin_loss,
     softmax_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits, triplet_margin_loss,
 )

@@ -187,20 +187,6 @@ def triplet_margin_loss(
     return F.triplet_margin_loss(anchor, positive, negative, float(margin), p, eps, swap, reduction=reduction)
 
 
-def ctc_loss(
-    log_probs: Tensor,
-    targets: Tensor,
-    input_lengths: Any,
-    target_lengths: Any,
-    blank: int = 0,
-    reduction: str = "mean",
-    zero_infinity: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """The loss alone is what torch has; MindSpore returns the log alphas with it, which torch does not
-    give."""
-    raise NotImplementedError("ops.ctc_loss returns (loss, log_alpha); torch gives no log_alpha")
-
-
 def l2_loss(input_x: Tensor) -> Tensor:
     """Half the sum of squares."""
     return torch.square(input_x).sum() / 2

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .. import arith, mint
+from .. import arith, creation, mint
 from .._common import pair
 from .base import attrs, calls
 
@@ -107,11 +107,12 @@ MaxDim = calls("MaxDim", lambda input, dim, keepdim=False: tuple(torch.max(input
 MinDim = calls("MinDim", lambda input, dim, keepdim=False: tuple(torch.min(input, dim, keepdim)))
 Mm = calls("Mm", torch.mm)
 NonZeroExt = calls("NonZeroExt", lambda input: torch.nonzero(input, as_tuple=True))
-OneHotExt = calls("OneHotExt", lambda tensor, num_classes=-1: mint.one_hot(tensor, num_classes))
 OnesLikeExt = calls("OnesLikeExt", lambda input, dtype=None: torch.ones_like(input, dtype=dtype))
 RepeatInterleaveInt = calls("RepeatInterleaveInt", _repeat)
 RepeatInterleaveTensor = calls("RepeatInterleaveTensor", _repeat)
-Scatter = calls("Scatter", lambda input, dim, index, src, reduce=0: _scatter(input, dim, index, src, reduce))
+Scatter = calls(
+    "Scatter", lambda input, dim, index, src, reduce="none": _scatter(input, dim, index, src, reduce)
+)
 ScatterAddExt = calls("ScatterAddExt", mint.scatter_add)
 SortExt = calls("SortExt", _sort)
 SplitTensor = calls("SplitTensor", _split)
@@ -121,11 +122,17 @@ TrilExt = calls("TrilExt", torch.tril)
 ZerosLikeExt = calls("ZerosLikeExt", lambda input, dtype=None: torch.zeros_like(input, dtype=dtype))
 
 
-def _scatter(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: int) -> Tensor:
-    """``src`` written (reduce 0) or added (1) along ``dim``."""
-    if reduce not in (0, 1):
-        raise ValueError(f"Scatter: reduce must be 0 or 1, not {reduce}")
-    return mint.scatter_add(input, dim, index, src) if reduce else mint.scatter(input, dim, index, src)
+def _scatter(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: Any) -> Tensor:
+    """``src`` written ("none" or 0) or added ("add" or 1) along ``dim``."""
+    if reduce not in (0, 1, "none", "add"):
+        raise ValueError(f"Scatter: reduce must be 'none' or 'add', not {reduce!r}")
+    written = mint.scatter if reduce in (0, "none") else mint.scatter_add
+    return written(input, dim, index, src)
+
+
+@attrs
+def OneHotExt(tensor: Tensor, num_classes: Any, on_value: Any, off_value: Any, *, axis: int = -1) -> Tensor:
+    return creation.one_hot(tensor, num_classes, on_value, off_value, axis)
 
 
 @attrs
