@@ -12,7 +12,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from .. import compat
+from .. import communication, compat
 from ..device import device_type as _running_on
 from .torch_dist import DeviceMesh
 
@@ -68,6 +68,8 @@ def init_device_mesh(
         raise RuntimeError(
             "init_device_mesh needs an initialised process group: call init_process_group() first"
         )
+    # Importing hyper_parallel turns MindSpore's functional collectives on; a mesh is the first that uses it.
+    communication.set_comm_ops_inplace(False)
     shape = tuple(int(n) for n in mesh_shape)
     names = None if mesh_dim_names is None else tuple(mesh_dim_names)
     kind = _device_type(device_type)
