@@ -153,6 +153,15 @@ class _Fill(cst.CSTTransformer):
         value = self.values.get(original_node.value)
         return updated_node if value is None else atom(value)
 
+    def leave_Attribute(
+        self, original_node: cst.Attribute, updated_node: cst.Attribute
+    ) -> cst.BaseExpression:
+        value = updated_node.value
+        if isinstance(value, cst.Integer) and not value.lpar:  # `1.x` is no attribute
+            value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+            return updated_node.with_changes(value=value)
+        return updated_node
+
     def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
         # A whole argument needs no parentheses of ours.
         if isinstance(original_node.value, cst.Name) and original_node.value.value in self.values:
