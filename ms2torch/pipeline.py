@@ -116,7 +116,9 @@ def _port(tree: Tree, profile: str | Path | None, jobs: int, progress: Progress)
     files = [_result(f, results) for f in tree.files]
     files = [graft.apply(f, grafted.get(f.path)) for f in files]
     used = {f.path for f in files if b"_backend" in f.data and f.path in results}
-    files = _replace(files, [*_runtime(used, places, chosen), *overlays.added, *_requirements(tree, chosen)])
+    files = _replace(
+        files, [*_runtime(used, places, chosen), *overlays.added, *_requirements(tree, chosen, index, fates)]
+    )
     for result in results.values():
         findings += result.findings
     return RunResult(tuple(files), tuple(findings), _summary(results.values(), fates, chosen), tree.links)
@@ -233,11 +235,16 @@ def _runtime(used: set[str], places: dict[str, Place], profile: Profile | None) 
             yield SourceFile(path, (RUNTIME / name).read_bytes())
 
 
-def _requirements(tree: Tree, profile: Profile | None) -> Iterator[SourceFile]:
+def _requirements(tree: Tree, profile: Profile | None, index: Index, fates: Plan) -> Iterator[SourceFile]:
     if tree.requires or profile is not None:
-        yield SourceFile(
-            requirements.PATH, requirements.text(tree.requires, tree.name, tree.version).encode()
-        )
+        imports: dict[str, str] = {}
+        for path, info in sorted(index.by_path.items()):
+            if fates.fates.get(info.name) in ("ported", "verbatim"):
+                for site in info.imports:
+                    imports.setdefault(site.module, path)
+                    imports.setdefault(f"{site.module}.{site.name}", path)
+        text = requirements.text(tree.requires, tree.name, tree.version, imports)
+        yield SourceFile(requirements.PATH, text.encode())
 
 
 def _summary(results: Iterable[FileResult], fates: Plan, profile: Profile | None) -> dict[str, object]:

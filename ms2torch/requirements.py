@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 PATH = "requirements-torch.txt"
 TORCH = "torch>=2.4"
@@ -22,21 +22,42 @@ _REMOVED = {
     "mindpet": "imports MindSpore",
 }
 
+# Distributions that a source may import without asking for them, by the top name they are imported by.
+# First what MindSpore 2.10 itself requires, then what came with the requirements of its neighbours.
+_CAME_ALONG = {
+    "PIL": "pillow",
+    "asttokens": "asttokens",
+    "astunparse": "astunparse",
+    "dill": "dill",
+    "google.protobuf": "protobuf",
+    "numpy": "numpy",
+    "packaging": "packaging",
+    "psutil": "psutil",
+    "safetensors": "safetensors",
+    "scipy": "scipy",
+    "requests": "requests",
+    "urllib3": "urllib3",
+}
 
-def text(requires: Iterable[str], name: str = "", version: str = "") -> str:
+
+def text(
+    requires: Iterable[str], name: str = "", version: str = "", imports: Mapping[str, str] | None = None
+) -> str:
     """The file's text from unparsed requirements (Requires-Dist or lines of a requirements.txt).
 
     Each removal stays as a comment with its reason; requirements of an extra are optional and left out.
+    `imports` has the modules that the port imports, with one file that does: what only MindSpore's own
+    requirements brought is asked for here.
     """
     source = " ".join(part for part in (name, version) if part) or "the source"
     lines = [f"# Written by ms2torch: what {source} asks for, on torch."]
-    has_torch = False
+    asked: set[str] = set()
     for requirement in requires:
         requirement = requirement.strip()
         if _OPTIONAL.search(requirement.partition(";")[2]):
             continue
         key = _normal(requirement)
-        has_torch = has_torch or key == "torch"
+        asked.add(key)
         if key in _REMOVED:
             lines.append(f"# {requirement}: left out: {_REMOVED[key]}")
         elif key == "numpy" and (kept := _without_upper_bound(requirement)) != requirement:
@@ -44,7 +65,12 @@ def text(requires: Iterable[str], name: str = "", version: str = "") -> str:
             lines.append(kept)
         else:
             lines.append(requirement)
-    if not has_torch:
+    for module, distribution in _CAME_ALONG.items():
+        path = next((p for m, p in (imports or {}).items() if f"{m}.".startswith(f"{module}.")), None)
+        if path is not None and distribution not in asked and asked & _REMOVED.keys():
+            lines.append(f"# came with what is left out; {path} imports it")
+            lines.append(distribution)
+    if "torch" not in asked:
         lines.append(TORCH)
     return "\n".join(lines) + "\n"
 

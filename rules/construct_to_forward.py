@@ -69,7 +69,9 @@ def _unknown(node: ast.Attribute, ctx: FileContext) -> Edit | None:
 
     def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(new, cst.Attribute)
-        return with_parens(new, cst.Call(ctx.target("_backend.nn.construct"), [cst.Arg(calls.bare(new.value))]))
+        return with_parens(
+            new, cst.Call(ctx.target("_backend.nn.construct"), [cst.Arg(calls.bare(new.value))])
+        )
 
     return edit
 

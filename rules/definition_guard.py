@@ -21,7 +21,7 @@ from ms2torch.rule import Edit, rule
 @rule("MS109", ast.ClassDef, ast.FunctionDef)
 def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.ClassDef | ast.FunctionDef)
-    owner = ctx.parents.get(node)
+    owner = ctx.parents[node]
     name = f"{owner.name}.{node.name}" if isinstance(owner, ast.ClassDef) else node.name
     if name not in ctx.options.guarded or not (owner is ctx.tree or ctx.parents.get(owner) is ctx.tree):
         return None

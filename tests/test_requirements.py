@@ -43,3 +43,24 @@ def test_numpy(given: str, kept: str) -> None:
 
 def test_torch_of_the_source_is_kept() -> None:
     assert requirements.text(["torch==2.5"]).splitlines()[1:] == ["torch==2.5"]
+
+
+def test_what_only_mindspore_brought_is_asked_for() -> None:
+    imports = {
+        "psutil": "pkg/a.py",
+        "google.protobuf.message": "pkg/b.py",
+        "PIL.Image": "pkg/c.py",
+        "numpy": "d.py",
+    }
+    assert requirements.text(["mindspore", "numpy<2", "Pillow"], imports=imports).splitlines()[1:] == [
+        "# mindspore: left out: the port runs on torch",
+        "# numpy<2: without its upper bound, which is MindSpore's",
+        "numpy",
+        "Pillow",
+        "# came with what is left out; pkg/b.py imports it",
+        "protobuf",
+        "# came with what is left out; pkg/a.py imports it",
+        "psutil",
+        "torch>=2.4",
+    ]
+    assert requirements.text(["numpy"], imports=imports).splitlines()[1:] == ["numpy", "torch>=2.4"]

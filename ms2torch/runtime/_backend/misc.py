@@ -132,4 +132,6 @@ def fault_tolerance(**options: Any) -> None:
 
     Raises NotImplementedError. Source: MindSpore 2.10, mindspore/utils.
     """
-    raise NotImplementedError("MS_ENABLE_TFT asks for MindSpore's fault tolerance; use torchrun --max-restarts instead")
+    raise NotImplementedError(
+        "MS_ENABLE_TFT asks for MindSpore's fault tolerance; use torchrun --max-restarts instead"
+    )

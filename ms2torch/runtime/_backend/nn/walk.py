@@ -25,8 +25,10 @@ def cells_and_names(m: Any, cells: Any = None, name_prefix: str = "") -> Any:
 
 
 def construct(m: Any) -> Any:
-    """What ``m.construct`` names on torch: ``forward`` of a module, ``step`` of an optimizer, else the object's
-    own ``construct``."""
+    """What ``m.construct`` names on torch: ``forward`` of a module, ``step`` of an optimizer.
+
+    Any other object's own ``construct`` is left as it is.
+    """
     if isinstance(m, _Torch) or (isinstance(m, type) and issubclass(m, _Torch)):
         return m.forward
     return m.step if isinstance(m, torch.optim.Optimizer) else m.construct
