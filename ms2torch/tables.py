@@ -37,6 +37,8 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     value: str | None = None
     type: str | None = None
     base: str | None = None
+    # For a method: the calls, by their arguments, that mean the same on torch and are left alone.
+    same: str | None = None
     returns: str | None = None
     attr: bool = False
     unique: bool = False
@@ -202,6 +204,11 @@ def _problem(row: Row) -> str | None:
             names |= {p.name for p in parse_signature(row.signature)}
         except SyntaxError:
             return f"{row.signature!r} is no signature"
+    if row.same is not None:
+        try:
+            parse_signature(row.same)
+        except SyntaxError:
+            return f"{row.same!r} is no signature"
     unknown = (set(row.rename) | set(row.drop) | set(row.adapt)) - names
     if unknown:
         return f"its signature has no {', '.join(sorted(unknown))}"

@@ -17,7 +17,7 @@ from ms2torch import calls
 from ms2torch.context import FileContext
 from ms2torch.rule import Edit, rule
 from ms2torch.rules._api import state_of, with_parens
-from ms2torch.tables import Row
+from ms2torch.tables import Parameter, Row, parse_signature
 
 
 @rule("MS104", ast.Call)
@@ -35,8 +35,23 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         return None
     if row.to == f".{func.attr}" and not (row.rename or row.drop or row.adapt):
         return None
+    if row.same is not None and _fits(node, parse_signature(row.same)):
+        return None
     ctx.count(func, "site", state_of(row.call or row.to or row.value or ""))
     return _edit(ctx, node, func, row)
+
+
+def _fits(node: ast.Call, parameters: tuple[Parameter, ...]) -> bool:
+    """Whether a call gives only arguments of a signature, in the way that it takes them."""
+    places = sum(p.kind in ("positional", "either") for p in parameters)
+    named = {p.name for p in parameters if p.kind in ("either", "keyword")}
+    anywhere = any(p.kind == "*" for p in parameters)
+    if any(isinstance(arg, ast.Starred) for arg in node.args) and not anywhere:
+        return False
+    required = [p.name for p in parameters if p.default is None and p.kind == "either"]
+    names = [k.arg for k in node.keywords]
+    enough = anywhere or len(node.args) + len(set(required) & set(names)) >= len(required)
+    return (anywhere or len(node.args) <= places) and all(n in named for n in names) and enough
 
 
 def _edit(ctx: FileContext, node: ast.Call, func: ast.Attribute, row: Row) -> Edit:
