@@ -152,5 +152,17 @@ def test_across_files_and_mixins() -> None:
 
 
 def test_unknown_receiver() -> None:
-    source = "import mindspore\ndef f(net):\n    net.construct(1)\n"
+    check_transformed(
+        """
+        import mindspore
+        def f(net):
+            net.construct(1)
+        """,
+        """
+        import _backend
+        def f(net):
+            _backend.nn.construct(net)(1)
+        """,
+    )
+    source = "import mindspore\ndef f(net, g):\n    net.construct = g\n"
     assert "unknown type" in check_finding(source, "MS101", 3, 5)
