@@ -23,6 +23,9 @@ from .arith import (
     sqrt, squared_difference, sub, subtract, trapz, true_divide, truncate_div, truncate_mod, xdivy,
     xlogy, zeta,
 )
+from .blocks import (
+    batch_to_space_nd, depth_to_space, space_to_batch_nd, space_to_depth,
+)
 from .control import (
     assign, assign_add, assign_sub, deepcopy, depend, format_cast, identity, inplace_add,
     inplace_index_add, inplace_sub, inplace_update, is_tensor, move_to, print_, stop_gradient,
@@ -71,13 +74,12 @@ from .reduce import (
     unique_consecutive, unique_with_pad, var, var_mean, vector_norm,
 )
 from .shaping import (
-    atleast_1d, atleast_2d, atleast_3d, batch_to_space_nd, broadcast_to, cat, channel_shuffle, chunk,
-    concat, depth_to_space, diag, diag_part, diff, dsplit, dtype, dyn_shape, expand, expand_as,
-    expand_dims, flatten, flip, hsplit, hstack, matrix_band_part, meshgrid, mirror_pad, moveaxis,
-    movedim, narrow, pad, padding, permute, rank, repeat_elements, repeat_interleave, reshape, reverse,
-    reverse_sequence, roll, sequence_mask, shape, size, slice_ as slice, space_to_batch_nd,
-    space_to_depth, split, squeeze, stack, strided_slice, tensor_split, tile, transpose, type_as,
-    unstack, view_as, vsplit, vstack,
+    atleast_1d, atleast_2d, atleast_3d, broadcast_to, cat, channel_shuffle, chunk, concat, diag,
+    diag_part, diff, dsplit, dtype, dyn_shape, expand, expand_as, expand_dims, flatten, flip, hsplit,
+    hstack, matrix_band_part, meshgrid, mirror_pad, moveaxis, movedim, narrow, pad, padding, permute,
+    rank, repeat_elements, repeat_interleave, reshape, reverse, reverse_sequence, roll, sequence_mask,
+    shape, size, slice_ as slice, split, squeeze, stack, strided_slice, tensor_split, tile, transpose,
+    type_as, unstack, view_as, vsplit, vstack,
 )
 from .prims.base import (
     Primitive,

@@ -110,9 +110,6 @@ NonZeroExt = calls("NonZeroExt", lambda input: torch.nonzero(input, as_tuple=Tru
 OnesLikeExt = calls("OnesLikeExt", lambda input, dtype=None: torch.ones_like(input, dtype=dtype))
 RepeatInterleaveInt = calls("RepeatInterleaveInt", _repeat)
 RepeatInterleaveTensor = calls("RepeatInterleaveTensor", _repeat)
-Scatter = calls(
-    "Scatter", lambda input, dim, index, src, reduce="none": _scatter(input, dim, index, src, reduce)
-)
 ScatterAddExt = calls("ScatterAddExt", mint.scatter_add)
 SortExt = calls("SortExt", _sort)
 SplitTensor = calls("SplitTensor", _split)
@@ -122,12 +119,15 @@ TrilExt = calls("TrilExt", torch.tril)
 ZerosLikeExt = calls("ZerosLikeExt", lambda input, dtype=None: torch.zeros_like(input, dtype=dtype))
 
 
-def _scatter(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: Any) -> Tensor:
+def _scatter(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: Any = "none") -> Tensor:
     """``src`` written ("none" or 0) or added ("add" or 1) along ``dim``."""
     if reduce not in (0, 1, "none", "add"):
         raise ValueError(f"Scatter: reduce must be 'none' or 'add', not {reduce!r}")
     written = mint.scatter if reduce in (0, "none") else mint.scatter_add
     return written(input, dim, index, src)
+
+
+Scatter = calls("Scatter", _scatter)
 
 
 @attrs

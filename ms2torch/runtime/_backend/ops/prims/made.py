@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import arith, creation, indexing, reduce, shaping
+from .. import arith, blocks, creation, indexing, reduce, shaping
 from .._common import check_default, ints
 from .base import attrs
 
@@ -268,12 +268,12 @@ def Meshgrid(inputs: Any, *, indexing: str = "xy") -> tuple[Tensor, ...]:
 
 @attrs
 def SpaceToDepth(x: Tensor, *, block_size: int) -> Tensor:
-    return shaping.space_to_depth(x, block_size)
+    return blocks.space_to_depth(x, block_size)
 
 
 @attrs
 def DepthToSpace(x: Tensor, *, block_size: int) -> Tensor:
-    return shaping.depth_to_space(x, block_size)
+    return blocks.depth_to_space(x, block_size)
 
 
 @attrs

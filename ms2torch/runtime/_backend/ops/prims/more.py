@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import arith, control, creation, linalg, random, reduce, shaping
+from .. import arith, blocks, control, creation, linalg, random, reduce, shaping
 from .._common import ints
 from .base import attrs
 
@@ -127,12 +127,12 @@ def TruncatedNormal(shape: Any, *, dtype: Any = torch.float32, seed: int = 0, se
 
 @attrs
 def SpaceToBatchND(input_x: Tensor, *, block_shape: Any, paddings: Any) -> Tensor:
-    return shaping.space_to_batch_nd(input_x, block_shape, paddings)
+    return blocks.space_to_batch_nd(input_x, block_shape, paddings)
 
 
 @attrs
 def BatchToSpaceND(input_x: Tensor, *, block_shape: Any, crops: Any) -> Tensor:
-    return shaping.batch_to_space_nd(input_x, block_shape, crops)
+    return blocks.batch_to_space_nd(input_x, block_shape, crops)
 
 
 @attrs
