@@ -93,6 +93,7 @@ class FileContext:
         self.findings: list[Finding] = []
         self.states: dict[tuple[int, int, str], str] = {}  # (line, column, kind) -> state
         self._names: dict[ast.AST, str | None] = {}
+        self._aliases: list[Binding] = []
         # Annotations written as strings, and the names in them.
         self.strings = hints.parse(order.nodes, order.parents)
         self.types = Inference(
@@ -129,9 +130,28 @@ class FileContext:
         if targets:
             # A fallback (`except ImportError: x = None`) does not change what the name is when it is there.
             return targets.pop() if len(targets) == 1 else _preferred(targets)
+        if len(bindings) == 1 and (module := self._module_alias(bindings[0])) is not None:
+            return module
         if any(b.kind in ("class", "def") for b in bindings) and scope.parent is None:
             return f"{self.module}.{node.id}"
         return None
+
+    def _module_alias(self, binding: Binding) -> str | None:
+        """The framework's module that `P = ms.ops` gives a second name to: its names are settled one by one."""
+        if binding.kind != "assign" or not isinstance(binding.node, ast.Name):
+            return None
+        if not isinstance(binding.value, ast.Name | ast.Attribute) or binding in self._aliases:
+            return None
+        self._aliases.append(binding)  # an alias of itself is none
+        try:
+            name = self.resolve(binding.value)
+        finally:
+            self._aliases.pop()
+        if name is None or name.partition(".")[0] not in PACKAGES:
+            return None
+        found = self.tables.find(name)
+        is_module = (found is None or found[0].module) and name.rpartition(".")[2].islower()
+        return name if is_module else None
 
     def _starred(self, name: str) -> str | None:
         """What a name that is bound nowhere stands for if `from … import *` of a project module brings it."""

@@ -314,6 +314,8 @@ class Inference:
         if name is not None and name.partition(".")[0] in PACKAGES:
             row = self.tables.rows.get(self.tables.canonical(name))
             return parse(row.returns) if row is not None and row.attr and row.returns else None
+        if name is not None and self.index.split(name) is None:
+            return Type(f"foreign:{name}")
         owner = self.type_of(node.value)
         if owner is None:
             return None

@@ -120,6 +120,20 @@ class _Counter(ast.NodeVisitor):
                     given |= self.project.exported(base)
                 else:
                     given[alias.asname or alias.name] = f"{base}.{alias.name}"
+        elif isinstance(node, ast.Assign):
+            # A second name of a module, as `P = ms.ops`: what is read from it is read from the framework.
+            for target in node.targets:
+                source = ast.unparse(node.value)
+                head, dot, tail = source.partition(".")
+                known = next(
+                    (i[head] for s in reversed(scope) if head in (i := self.imported.get(id(s), {}))), ""
+                )
+                if (
+                    isinstance(target, ast.Name)
+                    and ours(known)
+                    and re.fullmatch(r"[a-z_.]+", known + dot + tail)
+                ):
+                    given[target.id] = known + dot + tail
         for local, target in given.items():
             declared = any(isinstance(n, ast.Global) and local in n.names for n in ast.walk(scope[-1]))
             names = self.imported.setdefault(id(scope[0] if declared else scope[-1]), {})

@@ -129,3 +129,31 @@ def test_local_torch_and_backend() -> None:
             return torch.to(float32), _ms_backend.ops.Cast
         """,
     )
+
+
+def test_second_names_of_modules() -> None:
+    check_transformed(
+        """
+        import mindspore as ms
+        P = ms.ops
+        nn = P2 = ms.nn
+        def f(x):
+            F = P
+            return F.cast(x, ms.float32)
+        class A(nn.Cell):
+            def construct(self, x):
+                return P.cast(x, ms.float32)
+        """,
+        """
+        import torch
+        import _backend
+        P = torch
+        nn = P2 = torch.nn
+        def f(x):
+            F = torch
+            return x.to(torch.float32)
+        class A(_backend.nn.Module):
+            def forward(self, x):
+                return x.to(torch.float32)
+        """,
+    )

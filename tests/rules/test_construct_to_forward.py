@@ -153,16 +153,10 @@ def test_across_files_and_mixins() -> None:
 
 def test_unknown_receiver() -> None:
     check_transformed(
-        """
-        import mindspore
-        def f(net):
-            net.construct(1)
-        """,
-        """
-        import _backend
-        def f(net):
-            _backend.nn.construct(net)(1)
-        """,
+        "import mindspore\ndef f(net):\n    return net.construct(1), net.block.construct\n",
+        "import _backend\ndef f(net):\n    return _backend.nn.construct(net)(1), _backend.nn.construct(net.block)\n",
     )
-    source = "import mindspore\ndef f(net, g):\n    net.construct = g\n"
-    assert "unknown type" in check_finding(source, "MS101", 3, 5)
+    source = "import mindspore\ndef f(net):\n    net.construct = 1\n"
+    assert "is written" in check_finding(source, "MS101", 3, 5)
+    source = "import mindspore\nclass Net(mindspore.nn.Cell):\n    def forward(self): ...\n    def construct(self): ...\n"
+    assert "defines forward already" in check_finding(source, "MS101", 4, 5)
