@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from ms2torch import hints
+from ms2torch import hints, roles
 from ms2torch.index import ClassInfo, Index
-from ms2torch.infer import Inference, class_kind
+from ms2torch.infer import Inference
+from ms2torch.kinds import class_kind
 from ms2torch.model import Finding, Severity
 from ms2torch.order import Order
 from ms2torch.scopes import Binding, Scope
 from ms2torch.tables import PACKAGES, Row, Tables
-from ms2torch.types import BUILTINS, Type
+from ms2torch.types import Type
 
 if TYPE_CHECKING:
     from ms2torch.uses import Uses
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
 ROOTS = frozenset(("torch", "_backend", "numpy", "math"))
 # A root at the head of a dotted name inside a target or template.
 ROOT = re.compile(r"^(torch|_backend|numpy|math)$|(?<![\w.])(torch|_backend|numpy|math)(?=\.)")
-# What a type may stand in and still be one: a tuple of classes, `A | B`, `list[A]`, a string.
-TRANSPARENT = (ast.Tuple, ast.List, ast.Set, ast.BinOp, ast.Subscript, ast.Starred, ast.Constant)
-# Builtins and typing functions that take a class, by the place of that argument.
-TYPE_ARGUMENTS = {0: ("cast",), 1: ("isinstance", "issubclass")}
 # The states that a reference or site can end in.
 STATES = ("converted", "adapted", "grafted", "guarded", "unresolved")
 
@@ -137,7 +134,7 @@ class FileContext:
         return None
 
     def _module_alias(self, binding: Binding) -> str | None:
-        """The framework's module that `P = ms.ops` gives a second name to: its names are settled one by one."""
+        """The framework's module that `P = ms.ops` names again: its names are settled one by one."""
         if binding.kind != "assign" or not isinstance(binding.node, ast.Name):
             return None
         if not isinstance(binding.value, ast.Name | ast.Attribute) or binding in self._aliases:
@@ -235,53 +232,9 @@ class FileContext:
             return "call"
         if isinstance(parent, ast.ClassDef) and node in parent.bases:
             return "base"
-        if self._is_type(node):
+        if roles.is_type(node, self):
             return "type"
-        return "class" if self._is_class(node) else "value"
-
-    def _is_type(self, node: ast.AST) -> bool:
-        child, parent = node, self.parents.get(node)
-        while isinstance(parent, TRANSPARENT):
-            if isinstance(parent, ast.Subscript) and child is parent.slice and self._is_typing(parent.value):
-                return True
-            child, parent = parent, self.parents.get(parent)
-        if isinstance(parent, ast.arg):
-            return True
-        if isinstance(parent, ast.AnnAssign):
-            return child is parent.annotation
-        if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
-            return child is parent.returns
-        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and child in parent.args:
-            place = parent.args.index(child)
-            return parent.func.id in TYPE_ARGUMENTS.get(place, ())
-        if isinstance(parent, ast.keyword):
-            return parent.arg == "bound"
-        if isinstance(parent, ast.MatchClass):
-            return child is parent.cls
-        return isinstance(parent, ast.ExceptHandler)
-
-    def _is_class(self, node: ast.AST) -> bool:
-        """Whether a value serves to tell classes apart: what makes an instance would not do."""
-        child, parent = node, self.parents.get(node)
-        if isinstance(parent, ast.Tuple | ast.List | ast.Set) and isinstance(
-            self.parents.get(parent), ast.Compare
-        ):
-            child, parent = parent, self.parents.get(parent)
-        if isinstance(parent, ast.Compare):
-            return any(_is_type_call(side) for side in (parent.left, *parent.comparators))
-        if isinstance(parent, ast.Dict):
-            return child in parent.keys
-        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
-            return parent.func.attr == "register" and isinstance(self.parents.get(parent), ast.FunctionDef)
-        # `TENSORS = (Tensor, Parameter)` is there for isinstance.
-        return isinstance(parent, ast.Tuple)
-
-    def _is_typing(self, node: ast.expr) -> bool:
-        """Whether `node[…]` writes a type: `Union`, `Optional`, `Callable`, `list` and the like."""
-        if isinstance(node, ast.Name) and node.id in BUILTINS and not self.bindings(node):
-            return True
-        name = self.written(node) or ""
-        return name.startswith(("typing.", "typing_extensions.", "collections.abc."))
+        return "class" if roles.is_class(node, self) else "value"
 
     def type_of(self, node: ast.expr) -> Type | None:
         """Receiver type of an expression, or None."""
@@ -414,10 +367,6 @@ class FileContext:
         """Say in which state a reference ("alias", "chain", "string") or a "site" ended."""
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
         self.states[(line, column, kind)] = state
-
-
-def _is_type_call(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "type"
 
 
 def _preferred(targets: set[str]) -> str | None:

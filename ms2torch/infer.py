@@ -10,43 +10,17 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from ms2torch.binding import foreign_method, is_ellipsis, is_self, rebinds, unpack
 from ms2torch.index import ClassInfo, Index, ModuleInfo
+from ms2torch.kinds import class_kind, foreign_kind
 from ms2torch.scopes import Binding, Scope
 from ms2torch.tables import PACKAGES, Row, Tables
-from ms2torch.types import BUILTINS, HEADS, OWNERS, TENSOR, TENSORS, Type, join, parse
+from ms2torch.types import BUILTINS, OWNERS, TENSOR, TENSORS, Type, join, parse
 
 if TYPE_CHECKING:
     Resolve = Callable[[ast.AST], str | None]
 
 STEP_LIMIT = 40
-
-
-def class_kind(full: str, index: Index, tables: Tables) -> str | None:
-    """ "Module", "Optimizer" or another head for a class by its dotted name, through any chain of bases."""
-    info = index.find_class(full)
-    if info is None:
-        return foreign_kind(full, tables)
-    kinds = {kind for base in index.ancestors(info) if (kind := foreign_kind(base, tables))}
-    for kind in ("Optimizer", "Module", "Parameter", "Tensor"):
-        if kind in kinds:
-            return kind
-    return None
-
-
-def foreign_kind(name: str, tables: Tables) -> str | None:
-    """What an instance of a MindSpore or hyper_parallel class is, by its row."""
-    if name.partition(".")[0] not in PACKAGES:
-        return None
-    full = tables.canonical(name)
-    if full in HEADS:
-        return HEADS[full]
-    row = tables.rows.get(full)
-    if row is not None and row.returns in OWNERS:
-        return row.returns
-    parts = full.split(".")
-    if full.startswith(("mindspore.nn.", "mindspore.mint.nn.")) and parts[-1][:1].isupper():
-        return "Module"
-    return None
 
 
 class Inference:
@@ -195,7 +169,7 @@ class Inference:
             return whole
         if binding.kind == "for":
             whole = whole.element if whole is not None else None
-        return _unpack(name, binding.node, whole, binding.value, self.type_of)
+        return unpack(name, binding.node, whole, binding.value, self.type_of)
 
     def _import(self, binding: Binding) -> Type | None:
         top = binding.target.partition(".")[0]
@@ -246,7 +220,7 @@ class Inference:
             if head == "union":
                 return join([self.annotation(e) for e in inner])
             if head in ("list", "sequence", "iterable", "iterator", "tuple", "set"):
-                kinds = [self.annotation(e) for e in inner if not _is_ellipsis(e)]
+                kinds = [self.annotation(e) for e in inner if not is_ellipsis(e)]
                 whole = head if head in ("list", "tuple", "set") else "iter"
                 return Type(whole, tuple(k for k in kinds if k) if all(kinds) else ())
             return Type("dict") if head in ("dict", "mapping") else None
@@ -292,7 +266,7 @@ class Inference:
                 branch = outer.values[0]
             if branch is not None:
                 found = self._tested(branch, node.id)
-                if found is not None and not _rebinds(outer, node.id):
+                if found is not None and not rebinds(outer, node.id):
                     return found
             child, outer = outer, self.parents.get(outer)
         return None
@@ -358,10 +332,10 @@ class Inference:
         for part in ast.walk(node) if node is not None else ():
             if isinstance(part, ast.Assign):
                 for target in part.targets:
-                    if _is_self(target):
+                    if is_self(target):
                         assert isinstance(target, ast.Attribute)
                         found.setdefault(target.attr, []).append(part.value)
-            elif isinstance(part, ast.AnnAssign) and _is_self(part.target):
+            elif isinstance(part, ast.AnnAssign) and is_self(part.target):
                 assert isinstance(part.target, ast.Attribute)
                 kind = self.annotation(part.annotation)
                 if kind is not None:
@@ -424,55 +398,8 @@ class Inference:
             row = self.tables.unique.get(func.attr)
             return parse(row.returns) if row is not None and row.returns else None
         if owner.foreign:
-            return _foreign_method(owner, func.attr)
+            return foreign_method(owner, func.attr)
         row = self.member(owner, func.attr)
         if row is None or not row.returns:
             return None
         return owner if row.returns == "self" else parse(row.returns)
-
-
-def _foreign_method(owner: Type, name: str) -> Type | None:
-    if owner.head == "str":
-        return Type("list", (Type("str"),)) if name in ("split", "splitlines", "rsplit") else Type("str")
-    return Type(f"{owner.head}.{name}") if owner.head.startswith("foreign:") else None
-
-
-def _unpack(
-    name: str,
-    target: ast.AST,
-    whole: Type | None,
-    value: ast.expr,
-    type_of: Callable[[ast.expr], Type | None],
-) -> Type | None:
-    """The type of one name of a target that may be a tuple of names."""
-    if isinstance(target, ast.Name):
-        return whole
-    if not isinstance(target, ast.Tuple | ast.List):
-        return None
-    for i, element in enumerate(target.elts):
-        names = {n.id for n in ast.walk(element) if isinstance(n, ast.Name)}
-        if name not in names:
-            continue
-        part = None
-        if whole is not None and whole.head == "tuple" and len(whole.args) == len(target.elts):
-            part = whole.args[i]
-        elif isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
-            part = type_of(value.elts[i])
-        elif whole is not None:
-            part = whole.element
-        return _unpack(name, element, part, value, type_of) if part is not None else None
-    return None
-
-
-def _is_self(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-
-
-def _is_ellipsis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is Ellipsis
-
-
-def _rebinds(node: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(node)
-    )

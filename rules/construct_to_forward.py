@@ -18,7 +18,7 @@ import libcst as cst
 
 from ms2torch import calls
 from ms2torch.context import FileContext
-from ms2torch.infer import class_kind
+from ms2torch.kinds import class_kind
 from ms2torch.rule import Edit, rule
 from ms2torch.rules._api import with_parens
 

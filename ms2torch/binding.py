@@ -1,0 +1,55 @@
+"""What an assignment gives to each of its names, and other questions to a few nodes alone. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from ms2torch.types import Type
+
+
+def foreign_method(owner: Type, name: str) -> Type | None:
+    if owner.head == "str":
+        return Type("list", (Type("str"),)) if name in ("split", "splitlines", "rsplit") else Type("str")
+    return Type(f"{owner.head}.{name}") if owner.head.startswith("foreign:") else None
+
+
+def unpack(
+    name: str,
+    target: ast.AST,
+    whole: Type | None,
+    value: ast.expr,
+    type_of: Callable[[ast.expr], Type | None],
+) -> Type | None:
+    """The type of one name of a target that may be a tuple of names."""
+    if isinstance(target, ast.Name):
+        return whole
+    if not isinstance(target, ast.Tuple | ast.List):
+        return None
+    for i, element in enumerate(target.elts):
+        names = {n.id for n in ast.walk(element) if isinstance(n, ast.Name)}
+        if name not in names:
+            continue
+        part = None
+        if whole is not None and whole.head == "tuple" and len(whole.args) == len(target.elts):
+            part = whole.args[i]
+        elif isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts):
+            part = type_of(value.elts[i])
+        elif whole is not None:
+            part = whole.element
+        return unpack(name, element, part, value, type_of) if part is not None else None
+    return None
+
+
+def is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
+
+
+def rebinds(node: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(node)
+    )
