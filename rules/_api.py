@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
 
 from ms2torch.context import FileContext, Reference
-from ms2torch.types import OWNERS
+from ms2torch.types import OWNERS, TENSORS
 from ms2torch.uses import target_for
 
 UNRESOLVED = "MS001"
+UNKNOWN, TENSOR, OTHER = "unknown", "tensor", "other"
+# A string that is the full name of a module or object of the framework.
+NAME = re.compile(r"(mindspore|hyper_parallel)(\.[A-Za-z_]\w*)+")
 # `Tensor.add` as a function: where torch keeps the method.
 HOMES = {
     "mindspore.Tensor": "torch.Tensor",
@@ -83,3 +87,17 @@ def with_parens(old: cst.BaseExpression, new: cst.BaseExpression) -> cst.BaseExp
     if not old.lpar:
         return new
     return new.with_changes(lpar=[*old.lpar, *new.lpar], rpar=[*new.rpar, *old.rpar])
+
+
+def kind_of(receiver: ast.expr, ctx: FileContext) -> str:
+    """Whether a receiver is a tensor, certainly something else, or unknown."""
+    if isinstance(receiver, ast.Name) and receiver.id in ("self", "cls"):
+        owner = next(ctx.enclosing(receiver, ast.ClassDef), None)
+        kind = ctx.kind_of_class(owner) if isinstance(owner, ast.ClassDef) else None
+        return TENSOR if kind in TENSORS else OTHER
+    if ctx.resolve(receiver) is not None:
+        return OTHER
+    found = ctx.type_of(receiver)
+    if found is not None:
+        return TENSOR if found.head in TENSORS else OTHER
+    return UNKNOWN if ctx.names_mindspore else OTHER

@@ -17,9 +17,7 @@ import libcst as cst
 
 from ms2torch.context import FileContext
 from ms2torch.rule import Edit, rule
-from ms2torch.rules._api import with_parens
-from ms2torch.rules.construct_to_forward import WORD
-from ms2torch.rules.parameter_name import OTHER, kind_of
+from ms2torch.rules._api import OTHER, kind_of, with_parens
 from ms2torch.tables import Row, owner_and_method
 
 
@@ -32,7 +30,7 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         return None
     receiver, literal = node.args[0], node.args[1]
     name = literal.value if isinstance(literal, ast.Constant) else None
-    if not isinstance(name, str) or name == WORD or ctx.resolve(receiver) is not None:
+    if not isinstance(name, str) or name == "construct" or ctx.resolve(receiver) is not None:
         return None
     if name == "name":
         return _name(node, ctx)

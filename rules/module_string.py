@@ -16,9 +16,8 @@ import libcst as cst
 
 from ms2torch.context import FileContext, Reference
 from ms2torch.rule import Edit, rule
-from ms2torch.rules._api import reason, spelled, state_of, unresolved
+from ms2torch.rules._api import NAME, reason, spelled, state_of, unresolved
 
-NAME = re.compile(r"(mindspore|hyper_parallel)(\.[A-Za-z_]\w*)+")
 BARE = re.compile(r"(mindspore|hyper_parallel)(\.[A-Za-z_]\w*)*")
 PLACEHOLDERS = ("backend.unavailable", "backend.unavailable_module")
 LOOKUPS = ("import_module", "__import__", "find_spec", "patch", "setattr", "importorskip", "locate")

@@ -16,10 +16,7 @@ import libcst as cst
 from ms2torch import calls
 from ms2torch.context import FileContext
 from ms2torch.rule import Edit, rule
-from ms2torch.rules._api import with_parens
-from ms2torch.types import TENSORS
-
-UNKNOWN, TENSOR, OTHER = "unknown", "tensor", "other"
+from ms2torch.rules._api import OTHER, UNKNOWN, kind_of, with_parens
 
 
 @rule("MS106", ast.Attribute)
@@ -75,17 +72,3 @@ def look_write(node: ast.AST, ctx: FileContext) -> Edit | None:
         return cst.Expr(cst.Call(ctx.target("_backend.set_param_name"), args), semicolon=new.semicolon)
 
     return edit
-
-
-def kind_of(receiver: ast.expr, ctx: FileContext) -> str:
-    """Whether a receiver is a tensor, certainly something else, or unknown."""
-    if isinstance(receiver, ast.Name) and receiver.id in ("self", "cls"):
-        owner = next(ctx.enclosing(receiver, ast.ClassDef), None)
-        kind = ctx.kind_of_class(owner) if isinstance(owner, ast.ClassDef) else None
-        return TENSOR if kind in TENSORS else OTHER
-    if ctx.resolve(receiver) is not None:
-        return OTHER
-    found = ctx.type_of(receiver)
-    if found is not None:
-        return TENSOR if found.head in TENSORS else OTHER
-    return UNKNOWN if ctx.names_mindspore else OTHER

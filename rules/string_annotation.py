@@ -13,8 +13,7 @@ import libcst as cst
 from ms2torch import hints
 from ms2torch.context import FileContext, Reference
 from ms2torch.rule import Edit, rule
-from ms2torch.rules._api import reason, spelled, state_of, unresolved
-from ms2torch.rules.module_string import NAME
+from ms2torch.rules._api import NAME, reason, spelled, state_of, unresolved
 
 
 @rule("MS111", ast.Constant)
