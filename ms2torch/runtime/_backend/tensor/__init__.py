@@ -4,11 +4,12 @@ An adapter takes the receiver first and hands any receiver that is no torch tens
 `_backend.tensor.split(x, "/")` is `x.split("/")` where `x` is a string.
 """
 
-from . import convert, create, elementwise, index, reduce, shape
+from . import convert, create, elementwise, index, inplace, reduce, shape
 from .convert import *  # noqa: F403
 from .create import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .index import *  # noqa: F403
+from .inplace import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
 
@@ -17,6 +18,7 @@ __all__ = [
     *create.__all__,
     *elementwise.__all__,
     *index.__all__,
+    *inplace.__all__,
     *reduce.__all__,
     *shape.__all__,
 ]
