@@ -245,3 +245,43 @@ def test_statistics_are_computed_only_when_read():
     torch.testing.assert_close(total[..., 0], want[1][..., 0].float())
     assert top.detach().cpu().numpy().shape == (B, N, 700, 8)
     assert "tensor" in repr(total)
+
+
+@pytest.mark.parametrize("layout", ["BNSD", "BSH"])
+@pytest.mark.parametrize(("mode", "before", "after"), [(0, 9, 0), (1, 9, 0), (2, 9, 0), (3, 9, 0), (4, 2, 1)])
+@pytest.mark.parametrize("columns", [6, 8])
+def test_a_part_of_the_queries_is_that_part_of_the_whole(layout, mode, before, after, columns):
+    q, k, v = make(B, N, 6, D), make(B, N, columns, D, seed=1), make(B, N, columns, D, seed=2)
+    mask = causal(6, columns, False) if mode < 2 else TRIANGLE
+    options = {"scale_value": 0.3, "input_layout": layout, "sparse_mode": mode}
+    options |= {"pre_tokens": before, "next_tokens": after}
+    whole = FlashAttentionScore(N, **options)
+    top, _, _, want = whole(*(to_layout(x, layout) for x in (q, k, v)), attn_mask=mask)
+    rows = 1 if layout == "BSH" else 2
+    for index in range(3):
+        part = FlashAttentionScore(N, **options)
+        part.part = (index, 3)
+        mine = q.detach()[:, :, 2 * index : 2 * index + 2]
+        own_mask = mask[2 * index : 2 * index + 2] if mode < 2 else mask
+        for given in (mask, own_mask):
+            got = part(*(to_layout(x, layout) for x in (mine, k, v)), attn_mask=given)
+            torch.testing.assert_close(got[3], want.chunk(3, rows)[index], rtol=1e-5, atol=1e-5)
+            torch.testing.assert_close(got[0] + 0, (top + 0).chunk(3, 2)[index])
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_a_part_of_packed_sequences(masked):
+    q, k, v = (make(12, N, D, seed=seed) for seed in range(3))
+    ends = torch.tensor([1, 5, 10, 12, 12])
+    options = {"scale_value": 0.3, "input_layout": "TND", "sparse_mode": 3 if masked else 0}
+    lengths = {"actual_seq_qlen": ends, "actual_seq_kvlen": ends}
+    mask = TRIANGLE if masked else None
+    want = FlashAttentionScore(N, **options)(q, k, v, attn_mask=mask, **lengths)[3]
+    for index in range(3):
+        part = FlashAttentionScore(N, **options)
+        part.part = (index, 3)
+        got = part(q[4 * index : 4 * index + 4], k, v, attn_mask=mask, **lengths)[3]
+        torch.testing.assert_close(got, want.chunk(3)[index], rtol=1e-5, atol=1e-5)
+    part.sparse_mode = 2
+    with pytest.raises(NotImplementedError, match="sparse_mode=2"):
+        part(q[8:], k, v, attn_mask=TRIANGLE, **lengths)

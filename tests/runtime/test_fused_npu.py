@@ -130,3 +130,32 @@ def test_attention(npu):
     assert given["pre_tockens"] == 2147483647 and given["next_tockens"] == 0 and given["sparse_mode"] == 3
     assert given["actual_seq_qlen"] == given["actual_seq_kvlen"] == [1, 4]
     assert given["atten_mask"].dtype == torch.bool and given["pse"] is None
+
+
+@pytest.mark.parametrize(("mode", "after"), [(2, 0), (3, 0), (4, 1)])
+def test_a_part_of_the_queries_is_a_band(npu, mode, after):
+    """The kernel counts from the bottom right of the part: row i of n reaches column i + m - n + next."""
+    rows, columns, whole = 2, 8, 6
+    op = fused.FlashAttentionScore(1, input_layout="BSND", sparse_mode=mode, next_tokens=after, pre_tokens=3)
+    op.part = (1, 3)
+    op(
+        torch.ones(1, rows, 1, 4),
+        torch.ones(1, columns, 1, 4),
+        torch.ones(1, columns, 1, 4),
+        attn_mask=torch.ones(2048, 2048, dtype=torch.uint8),
+    )
+    given = npu.calls[-1][1]
+    assert given["sparse_mode"] == 4
+    for row in range(rows):
+        last = row + 2 + (0 if mode == 2 else columns - whole) + after
+        assert row + columns - rows + given["next_tockens"] == last
+        if mode == 4:
+            assert row + columns - rows - given["pre_tockens"] == row + 2 + columns - whole - 3
+
+
+def test_a_part_takes_its_rows_of_a_mask(npu):
+    op = fused.FlashAttentionScore(1, input_layout="BSND")
+    op.part = (1, 2)
+    mask = torch.ones(4, 4).triu(1)
+    op(torch.ones(1, 2, 1, 4), *[torch.ones(1, 4, 1, 4)] * 2, attn_mask=mask)
+    assert torch.equal(npu.calls[-1][1]["atten_mask"], mask[2:].bool())

@@ -676,3 +676,19 @@ def test_layout_is_written_as_mindspore_writes_it():
         parallel.Layout([2], ("a",))
     with pytest.raises(ValueError, match="does not name"):
         parallel.Layout((2,), ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("add_", 5.0), ("sub_", 1.0), ("mul_", 6.0), ("div_", 1.5), ("copy_", 2.0)]
+)
+def test_in_place_with_a_plain_operand_works_on_the_shard(dense, name, expected):
+    act = getattr(_backend.tensor, name)
+    mesh = dense["tp"]
+    shared = parallel.distribute_tensor(torch.full((2,), 3.0), mesh, (parallel.Replicate(),))
+    assert act(shared, torch.full((2,), 2.0)) is shared
+    assert parallel.to_local(shared).tolist() == [expected] * 2
+    plain = torch.full((2,), 3.0)
+    act(plain, parallel.distribute_tensor(torch.full((2,), 2.0), mesh, (parallel.Replicate(),)))
+    assert plain.tolist() == [expected] * 2
+    both = torch.full((2,), 3.0)
+    assert act(both, torch.full((2,), 2.0)) is both and both.tolist() == [expected] * 2

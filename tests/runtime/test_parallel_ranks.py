@@ -14,6 +14,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from ms2torch.runtime import _backend
 from ms2torch.runtime._backend import parallel
 
 ROOT = Path(__file__).parents[2]
@@ -255,24 +256,40 @@ class Attention(nn.Module):
         return weights.masked_fill(~keep, -1e9).softmax(-1) @ value
 
 
+class Flash(nn.Module):
+    """Knows its part of the sequence, so that queries stay sharded."""
+
+    def __init__(self):
+        super().__init__()
+        self.kernel = _backend.ops.FlashAttentionScore(4, input_layout="BNSD", sparse_mode=2)
+
+    def forward(self, query, key, value):
+        return self.kernel(query, key, value, attn_mask=torch.ones(1, 1))[3]
+
+
 def check_context_parallel(rank, size):
+    for attention in (Attention, Flash):
+        compare_context_parallel(rank, size, attention)
+
+
+def compare_context_parallel(rank, size, attention):
     mesh = mesh_of((size,), ("cp",))
     torch.manual_seed(7)
     whole = torch.randn(3, 2, 4, 8, 5)  # query, key, value: batch, heads, sequence, width
     leaf = whole.clone().requires_grad_()
-    expected = Attention()(*leaf)
+    expected = attention()(*leaf)
     expected.square().sum().backward()
     for degree in {1, 2, size}:
-        net = parallel.ContextParallel(seq_dim=2, head_dim=1, ulysses_degree=degree).apply(Attention(), mesh)
+        net = parallel.ContextParallel(seq_dim=2, head_dim=1, ulysses_degree=degree).apply(attention(), mesh)
         mine = whole.chunk(size, 3)[rank].clone().requires_grad_()
         out = net(mine[0], key=mine[1], value=mine[2])
         torch.testing.assert_close(out, expected.chunk(size, 2)[rank])
         out.square().sum().backward()
         torch.testing.assert_close(mine.grad, leaf.grad.chunk(size, 3)[rank])
     with pytest.raises(ValueError, match="does not divide"):
-        parallel.ContextParallel(2, 1, ulysses_degree=3).apply(Attention(), mesh)
+        parallel.ContextParallel(2, 1, ulysses_degree=3).apply(attention(), mesh)
     with pytest.raises(ValueError, match="cannot be split"):
-        parallel.ContextParallel(2, 0, ulysses_degree=size).apply(Attention(), mesh)(
+        parallel.ContextParallel(2, 0, ulysses_degree=size).apply(attention(), mesh)(
             *torch.randn(3, 3, 1, 2, 2)
         )
 

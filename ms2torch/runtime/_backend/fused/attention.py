@@ -8,13 +8,15 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from . import _part
 from ._deferred import deferred
 from ._device import host_ints, load_torch_npu, on_npu, refuse, widen
 from ._sharded import run_on_shards
 
 __all__ = ["FlashAttentionScore", "flash_attention_score"]
 
-_FAR = 2147483647
+_FAR = _part.FAR
+_SEQUENCE = {"BSH": 1, "SBH": 0, "BNSD": 2, "BSND": 1}
 _LAYOUTS = ("BSH", "SBH", "BNSD", "BSND", "TND")
 # Rows of scores held at a time when the softmax statistics are computed on their own.
 _CHUNK = 512
@@ -41,6 +43,10 @@ class FlashAttentionScore:
     float32 [B, N, S1, 8] with the last dimension repeated, without gradient. For TND they have shape
     [T, N, 8] over memory that holds [N, S, 8] for one sequence after another (torch_npu:
     npu_fusion_attention, "NTD").
+
+    ``part`` is ``(index, count)`` where queries are one of count equal parts of the sequence and keys and
+    values are whole (context parallelism sets it): sparse modes and masks then mean what they mean for the
+    whole, and a mask of all queries may be given. Of ``head_num`` heads a call gets one in ``head_parts``.
 
     Raises NotImplementedError for dropout (``keep_prob < 1``, ``drop_mask``), ``padding_mask``, ``prefix``,
     compressed ``real_shift``, the layout TH and sparse modes from 5. MindSpore 2.10:
@@ -74,6 +80,8 @@ class FlashAttentionScore:
         self.inner_precise = inner_precise
         self.input_layout = input_layout
         self.sparse_mode = sparse_mode
+        self.part = _part.WHOLE
+        self.head_parts = 1
 
     def __call__(
         self,
@@ -108,7 +116,7 @@ class FlashAttentionScore:
             return self._dense(q, k, v, shift, mask, heads)
 
         biggest, total, out = run_on_shards(
-            run, query, key, value, real_shift, attn_mask, self.input_layout, self.head_num
+            run, query, key, value, real_shift, attn_mask, self.input_layout, self.head_num // self.head_parts
         )
         return biggest, total, None, out
 
@@ -124,6 +132,15 @@ class FlashAttentionScore:
         k_ends: list[int] | None,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         torch_npu = load_torch_npu()
+        mode, before, after = self.sparse_mode, self.pre_tokens, self.next_tokens
+        if self.input_layout == "TND":
+            if q_ends is not None and k_ends is not None:
+                q_ends, k_ends = _part.lengths(mode, mask is not None, q_ends, k_ends, q.shape[0], self.part)
+        elif self.part != _part.WHOLE:
+            rows, columns = (t.shape[_SEQUENCE[self.input_layout]] for t in (q, k))
+            if mask is not None and mode <= 1:
+                mask = self._drop(mask, rows, columns, self.part)
+            mode, before, after = _part.band(mode, rows, columns, self.part, before, after)
         out, biggest, total = torch_npu.npu_fusion_attention(
             q,
             k,
@@ -135,12 +152,12 @@ class FlashAttentionScore:
             atten_mask=mask if mask is None else mask.to(torch.bool),
             scale=self.scale_value,
             keep_prob=1.0,
-            pre_tockens=self.pre_tokens,
-            next_tockens=self.next_tokens,
+            pre_tockens=before,
+            next_tockens=after,
             inner_precise=self.inner_precise,
             actual_seq_qlen=q_ends,
             actual_seq_kvlen=k_ends,
-            sparse_mode=self.sparse_mode,
+            sparse_mode=mode,
         )[:3]
         return biggest, total, out
 
@@ -160,7 +177,7 @@ class FlashAttentionScore:
         k4, v4 = _to_bnsd(k, layout, kv_heads), _to_bnsd(v, layout, kv_heads)
         if heads % k4.shape[1] or q4.shape[1] != heads:
             raise ValueError(f"FlashAttentionScore: {heads} query heads over {k4.shape[1]} key heads")
-        drop = None if mask is None else self._drop(mask, q4.shape[2], k4.shape[2], q.device)
+        drop = None if mask is None else self._drop(mask, q4.shape[2], k4.shape[2], self.part)
         out = self._attend(q4, k4, v4, shift, drop)
         biggest, total = _statistics(q4, k4, shift, drop, self.scale_value)
         return biggest, total, _from_bnsd(out, layout)
@@ -180,6 +197,9 @@ class FlashAttentionScore:
             raise ValueError(
                 "FlashAttentionScore: TND needs actual_seq_qlen and actual_seq_kvlen of one length"
             )
+        q_ends, k_ends = _part.lengths(
+            self.sparse_mode, mask is not None, q_ends, k_ends, q.shape[0], self.part
+        )
         outs: list[torch.Tensor] = []
         stats: list[tuple[torch.Tensor, torch.Tensor]] = []
         q_start = k_start = 0
@@ -191,7 +211,8 @@ class FlashAttentionScore:
                 t[start:end].transpose(0, 1).unsqueeze(0)
                 for t, start, end in ((q, q_start, q_end), (k, k_start, k_end), (v, k_start, k_end))
             )
-            drop = None if mask is None else self._drop(mask, q4.shape[2], k4.shape[2], q.device)
+            # The lengths place a part's queries: from the bottom right of what each has of a sequence.
+            drop = None if mask is None else self._drop(mask, q4.shape[2], k4.shape[2], _part.WHOLE)
             outs.append(self._attend(q4, k4, v4, None, drop).squeeze(0).transpose(0, 1))
             stats.append(_statistics(q4, k4, None, drop, self.scale_value))
             q_start, k_start = q_end, k_end
@@ -212,17 +233,8 @@ class FlashAttentionScore:
         )
         return biggest, total, torch.cat(outs)
 
-    def _drop(self, mask: torch.Tensor, rows: int, columns: int, device: torch.device) -> torch.Tensor:
-        """What the softmax leaves out: a bool tensor that broadcasts to [B, N, rows, columns]."""
-        if self.sparse_mode <= 1:
-            return mask.to(torch.bool)[..., :rows, :columns]
-        across = torch.arange(columns, device=device) - torch.arange(rows, device=device).unsqueeze(1)
-        if self.sparse_mode == 2:
-            return across > 0
-        across = across - (columns - rows)
-        if self.sparse_mode == 3:
-            return across > 0
-        return (across > self.next_tokens) | (across < -self.pre_tokens)
+    def _drop(self, mask: torch.Tensor, rows: int, columns: int, part: _part.Part) -> torch.Tensor:
+        return _part.drop(self.sparse_mode, mask, rows, columns, part, self.pre_tokens, self.next_tokens)
 
     def _attend(
         self,
@@ -235,7 +247,10 @@ class FlashAttentionScore:
         if q.shape[1] != k.shape[1]:
             k, v = (_spread_heads(t, q.shape[1]) for t in (k, v))
         square = q.shape[2] == k.shape[2]
-        causal = drop is not None and (self.sparse_mode == 2 or (self.sparse_mode == 3 and square))
+        start = self.part[0] == 0 or self.input_layout == "TND"
+        causal = drop is not None and (
+            (self.sparse_mode == 2 and start) or (self.sparse_mode == 3 and square)
+        )
         if shift is None and (drop is None or causal):
             return F.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=self.scale_value)
         bias = None if shift is None else _scaled_shift(q, k, shift, self.scale_value)

@@ -2,9 +2,10 @@
 
 ``ContextParallel`` works on the boundary of an attention module: *Ulysses* exchanges sequence shards for head
 shards (all-to-all), *Colossal* gathers keys and values; a hybrid does the first in groups of neighbours and
-the second across them. Attention is left as it is: in the gathered form a rank's queries stand at their place
-in a whole-length query, so that any mask means the same, at the price of computing attention for rows nobody
-reads.
+the second across them. In the gathered form the module's ``FlashAttentionScore`` objects are told which part
+of the sequence the queries are. A module that has none of them cannot know: there a rank's queries stand at
+their place in a whole-length query, so that any mask means the same, at the price of computing attention for
+rows nobody reads.
 
 The other styles can be imported, annotated with and asked for by ``isinstance``; making one raises
 ``NotImplementedError``, when the run is configured rather than in the middle of it. Source: hyper-parallel as
@@ -19,6 +20,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from ..fused.attention import FlashAttentionScore
 from ..groups import new_group
 from .collectives import all_gather_dim, reduce_scatter_dim
 from .mesh import rank_list
@@ -107,7 +109,7 @@ class ContextParallel:
         degree = size if self.ulysses_degree is None else int(self.ulysses_degree)
         if degree < 1 or size % degree:
             raise ValueError(f"ulysses_degree {degree} does not divide context_parallel {size}")
-        boundary = _Boundary(self, rank_list(device_mesh), degree)
+        boundary = _Boundary(self, rank_list(device_mesh), degree, module)
         module.register_forward_pre_hook(boundary.before, with_kwargs=True)
         module.register_forward_hook(boundary.after)
         return module
@@ -116,13 +118,24 @@ class ContextParallel:
 class _Boundary:
     """The hooks of one module: groups of ``degree`` neighbours exchange heads, rows of groups gather."""
 
-    def __init__(self, style: ContextParallel, ranks: tuple[int, ...], degree: int) -> None:
+    def __init__(
+        self, style: ContextParallel, ranks: tuple[int, ...], degree: int, module: nn.Module
+    ) -> None:
         self.style = style
         self.degree = degree
         self.rows = len(ranks) // degree
         self.row, column = divmod(ranks.index(dist.get_rank()), degree)
         self.neighbours = new_group(ranks[self.row * degree : (self.row + 1) * degree])
         self.column = new_group(ranks[column::degree])
+        kernels = [
+            value
+            for inner in module.modules()
+            for value in vars(inner).values()
+            if isinstance(value, FlashAttentionScore)
+        ]
+        for kernel in kernels:
+            kernel.part, kernel.head_parts = (self.row, self.rows), degree
+        self.alone = bool(kernels)
 
     def enter(self, x: torch.Tensor, is_query: bool) -> torch.Tensor:
         seq, head = self.style.seq_dim, self.style.head_dim
@@ -134,6 +147,8 @@ class _Boundary:
             return x
         if not is_query:
             return _Gather.apply(x, seq, self.column)  # type: ignore[no-untyped-call,no-any-return]
+        if self.alone:
+            return x
         parts = [x if row == self.row else torch.zeros_like(x) for row in range(self.rows)]
         return torch.cat(parts, seq)
 
@@ -141,7 +156,8 @@ class _Boundary:
         seq, head = self.style.seq_dim, self.style.head_dim
         if not isinstance(x, torch.Tensor) or x.ndim <= max(seq, head):
             return x
-        x = x.chunk(self.rows, seq)[self.row]
+        if not self.alone:
+            x = x.chunk(self.rows, seq)[self.row]
         if self.degree > 1:
             x = _Exchange.apply(x, seq, head, self.neighbours)  # type: ignore[no-untyped-call]
         return x

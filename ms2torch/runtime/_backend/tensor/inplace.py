@@ -1,7 +1,7 @@
 """In-place arithmetic between a distributed and a plain tensor.
 
-hyper_parallel computes on local shards, so one operand may be plain: it is this rank's shard. torch refuses the
-mixture. Source: hyper-parallel hyper_parallel/core/shard/_op_dispatch.py.
+hyper_parallel computes on local shards, so one operand may be plain: it is this rank's shard. torch
+refuses the mixture. Source: hyper-parallel hyper_parallel/core/shard/_op_dispatch.py.
 """
 
 from __future__ import annotations
