@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
-from ms2torch import __version__, diff, fetch, report, source, verify, write
+from ms2torch import __version__, compare_command, diff, fetch, report, source, verify, write
 from ms2torch.errors import UserError
 from ms2torch.model import Engine, Progress, RunResult, Tree
 
@@ -82,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     explain = commands.add_parser("explain", help="show a mapping row or a rule", allow_abbrev=False)
     explain.add_argument("name", metavar="NAME_OR_CODE", help="such as mindspore.ops.cast or MS101")
     explain.set_defaults(run=_explain)
+    compare_command.add(commands)
     return parser
 
 

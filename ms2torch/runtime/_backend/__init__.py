@@ -32,6 +32,7 @@ from . import profiler as profiler
 from . import serialization as serialization
 from . import streams as streams
 from . import tensor as tensor
+from . import trace as trace
 from .compat import DeviceMesh as DeviceMesh
 from .compat import rms_norm as rms_norm
 from .device import backend_name as backend_name
