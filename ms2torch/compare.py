@@ -48,7 +48,9 @@ def read(path: Path, step: int | None = None) -> Dump:
     try:
         from safetensors import safe_open
     except ImportError:
-        raise UserError("ms2torch compare needs torch and safetensors: pip install safetensors torch") from None
+        raise UserError(
+            "ms2torch compare needs torch and safetensors: pip install safetensors torch"
+        ) from None
     if path.is_dir():
         files = sorted(path.glob("step_*.safetensors"))
         if step is not None:
@@ -100,7 +102,9 @@ def difference(key: str, a: Any, b: Any) -> Difference:
         why = "only in the second" if a is None else "only in the first"
         return Difference(path, kind, number, shape, dtype, why=why)
     if a.numel() != b.numel():
-        return Difference(path, kind, number, shape, dtype, why=f"shapes {tuple(a.shape)} and {tuple(b.shape)}")
+        return Difference(
+            path, kind, number, shape, dtype, why=f"shapes {tuple(a.shape)} and {tuple(b.shape)}"
+        )
     x, y = a.reshape(-1).double(), b.reshape(-1).double()
     if not x.numel():
         return Difference(path, kind, number, shape, dtype)
@@ -112,7 +116,9 @@ def difference(key: str, a: Any, b: Any) -> Difference:
     x, y = x.nan_to_num(), y.nan_to_num()
     norm = x.norm() * y.norm()
     cosine = float(x @ y / norm) if float(norm) else 1.0 if bool(same.all()) else 0.0
-    return Difference(path, kind, number, shape, dtype, float(off.max()), float(off.max() / scale), min(cosine, 1.0))
+    return Difference(
+        path, kind, number, shape, dtype, float(off.max()), float(off.max() / scale), min(cosine, 1.0)
+    )
 
 
 def first_fault(found: list[Difference], atol: float, rtol: float) -> Difference | None:

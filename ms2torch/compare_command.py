@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from ms2torch import compare, compare_page
 from ms2torch.errors import UserError
+
+COLUMNS = ("module", "tensor", "shape", "dtype", "max abs", "max rel", "cosine")
 
 
 def add(commands: Any) -> None:
@@ -27,7 +29,9 @@ def add(commands: Any) -> None:
     parser.add_argument("--step", type=int, help="default: the first recorded step")
     parser.add_argument("--atol", type=float, default=1e-6, help="default: %(default)s")
     parser.add_argument("--rtol", type=float, default=1e-5, help="of the largest value; default: %(default)s")
-    parser.add_argument("--html", metavar="FILE", type=Path, help="write the comparison as a page with a plot")
+    parser.add_argument(
+        "--html", metavar="FILE", type=Path, help="write the comparison as a page with a plot"
+    )
     parser.add_argument("--all", action="store_true", help="list every tensor, not only those that differ")
     parser.set_defaults(run=run)
 
@@ -49,17 +53,20 @@ def run(arguments: argparse.Namespace, engine: object) -> int:
     shown = found if arguments.all else differing
     if shown:
         console.print(_table(shown))
+    console.soft_wrap = True
     total = f"{len(found)} tensors, {len(differing)} differ"
     if fault is None:
         console.print(f"{total}: the same but for rounding")
         return 0
     size = fault.why or f"max abs {fault.max_abs:.3e}, max rel {fault.max_rel:.3e}"
-    console.print(f"{total}; the first is {fault.kind} {fault.number} of {fault.path or 'the model'} ({size})")
+    console.print(
+        f"{total}; the first is {fault.kind} {fault.number} of {fault.path or 'the model'} ({size})"
+    )
     return 1
 
 
 def _table(found: list[compare.Difference]) -> Table:
-    table = Table("module", "tensor", "shape", "dtype", "max abs", "max rel", "cosine")
+    table = Table(*(Column(name, overflow="fold") for name in COLUMNS))
     for d in found:
         numbers = (d.why, "", "") if d.why else (f"{d.max_abs:.3e}", f"{d.max_rel:.3e}", f"{d.cosine:.8f}")
         table.add_row(d.path, f"{d.kind} {d.number}", "×".join(map(str, d.shape)), d.dtype, *numbers)

@@ -86,7 +86,7 @@ class Trace:
             for i, value in enumerate(_tensors(output)):
                 self._keep(f"{path}|output|{i}", value)
                 if value.requires_grad and torch.is_grad_enabled():
-                    value.register_hook(self._grad_hook(f"{path}|output_grad|{i}"))
+                    value.register_hook(self._grad_hook(f"{path}|output_grad|{i}"))  # type: ignore[no-untyped-call]
 
         return hook
 
