@@ -16,7 +16,7 @@ from ms2torch.context import FileContext
 from ms2torch.rule import Edit, rule
 
 
-@rule("MS113", ast.Call)
+@rule("MS115", ast.Call)
 def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     assert isinstance(node, ast.Call)
     if not (isinstance(node.func, ast.Name) and node.func.id in ("float", "int", "bool")):

@@ -2,9 +2,10 @@
 
 Usage: python _fresh.py PORT SCENARIOS.json OUT.jsonl
 
-A scenario: {"name", "import": [module, …]} imports each module first in a process of its own; {"name", "train":
-[override, …], "hide": [dotted torch name, …], "path": [folder, …]} trains with those names hidden from the port's
-own files (torch itself keeps them). Every process refuses MindSpore and hyper_parallel and records who asks.
+A scenario: {"name", "import": [module, …]} imports each module first in a process of its own;
+{"name", "train": [override, …], "hide": [dotted torch name, …], "path": [folder, …]} trains with those names
+hidden from the port's own files (torch itself keeps them). Every process refuses MindSpore and
+hyper_parallel and records who asks.
 """
 
 import builtins
@@ -23,7 +24,14 @@ CONFIG = "configs/deepseek3/pretrain_deepseek3_single_card.yaml"
 FORBIDDEN = ("mindspore", "hyper_parallel")
 LOSS = re.compile(r" loss:\s+([0-9.]+)")
 # What the port's modules import from elsewhere: loaded once, before any fork.
-NEIGHBOURS = ("torch.distributed.fsdp", "transformers", "datasets", "scipy.linalg", "sentencepiece", "tiktoken")
+NEIGHBOURS = (
+    "torch.distributed.fsdp",
+    "transformers",
+    "datasets",
+    "scipy.linalg",
+    "sentencepiece",
+    "tiktoken",
+)
 
 
 class Guard(importlib.abc.MetaPathFinder):
@@ -58,9 +66,9 @@ def hide(names: list[str], port: str) -> None:
 
     def import_(name: str, space: Any = None, local: Any = None, wanted: Any = (), level: int = 0) -> Any:
         # A list is what torch's own C code passes.
-        if caller().startswith(port) and not level and not isinstance(wanted, list):
-            if name in names or any(f"{name}.{part}" in names for part in wanted or ()):
-                raise ModuleNotFoundError(f"{name} is hidden", name=name)
+        asked = {name, *(f"{name}.{part}" for part in wanted or ())}
+        if asked & {*names} and not isinstance(wanted, list) and not level and caller().startswith(port):
+            raise ModuleNotFoundError(f"{name} is hidden", name=name)
         return asking(name, space, local, wanted, level)
 
     importlib.import_module, builtins.__import__ = import_module, import_
@@ -73,9 +81,8 @@ def hide(names: list[str], port: str) -> None:
 def source(found: Any, modules: list[str], hidden: list[str]) -> str | None:
     """The first module, of those the version layer asks in turn, that it can have an object from."""
     for name in modules:
-        if name not in hidden and name in sys.modules:
-            if getattr(sys.modules[name], found.__name__, None) is found:
-                return name
+        if name not in hidden and getattr(sys.modules.get(name), found.__name__, None) is found:
+            return name
     return None
 
 
@@ -131,7 +138,7 @@ def forked(work: Any) -> dict[str, Any]:
 
 
 def imported(modules: list[str], guard: Guard) -> dict[str, Any]:
-    """Failures and attempts of each module that is imported first; the top package comes before any of them."""
+    """Failures and attempts of each module that is imported first, after the top package."""
 
     def first(name: str) -> dict[str, Any]:
         importlib.import_module(name)
@@ -139,7 +146,10 @@ def imported(modules: list[str], guard: Guard) -> dict[str, Any]:
 
     importlib.import_module(modules[0].partition(".")[0])
     results = {name: forked(lambda name=name: first(name)) for name in modules}
-    return {"failed": {n: r for n, r in results.items() if "error" in r or r["attempts"]}, "count": len(results)}
+    return {
+        "failed": {n: r for n, r in results.items() if "error" in r or r["attempts"]},
+        "count": len(results),
+    }
 
 
 def main() -> None:
@@ -165,7 +175,11 @@ def main() -> None:
                     result = train(scenario, os.path.realpath(scenario.get("port", port)), guard)
                 return result | {"attempts": guard.attempts}
 
-            print(json.dumps({"name": scenario["name"], "neighbours": asked} | forked(work)), file=stream, flush=True)
+            print(
+                json.dumps({"name": scenario["name"], "neighbours": asked} | forked(work)),
+                file=stream,
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
