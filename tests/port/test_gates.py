@@ -1,4 +1,4 @@
-"""The port as a whole: it needs no MindSpore, whatever of torch is hidden, and is made the same every time."""
+"""The port as a whole: needs no MindSpore, whatever of torch is hidden, and is the same every time."""
 
 import fcntl
 import json
