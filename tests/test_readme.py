@@ -27,9 +27,11 @@ def test_rows_shown_are_rows_of_the_tables(number: int) -> None:
             assert getattr(row, field) == getattr(real[row.name], field), row.name
 
 
-def test_the_rule_shown_is_the_rule() -> None:
-    (shown,) = (text for name, text in BLOCK.findall(TEXTS["README.md"]) if name == "python")
-    assert (ROOT / "rules/definition_guard.py").read_text().endswith(shown)
+def test_the_rule_and_the_overlay_shown_are_real() -> None:
+    rule, overlay = (text for name, text in BLOCK.findall(TEXTS["README.md"]) if name == "python")
+    assert (ROOT / "rules/definition_guard.py").read_text().endswith(rule)
+    path = "rules/overlays/mindformers/mindformers/pynative/distributed/parallel_dims.py"
+    assert path in TEXTS["README.md"] and (ROOT / path).read_text() == overlay
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
