@@ -8,8 +8,8 @@ upstream does not have is added whole. In the others each definition is marked b
 
 `wraps` keeps upstream's function as `_upstream_NAME` for ours to call; `precedes` and `follows` put ours
 beside it. The hexadecimal words are the fingerprints of the upstream definition, one for each version that
-the overlay was written for. Where upstream's definition has another fingerprint the run says so, and that
-definition is rewritten without the overlay.
+the overlay was written for; `absent` stands for a version without the definition. Where upstream's definition
+has another fingerprint the run says so, and that definition is rewritten without the overlay.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ms2torch.model import Finding, SourceFile
 OVERLAYS = Path(__file__).parent / "rules" / "overlays"
 STALE = "MS201"
 MARK = re.compile(
-    r"# ms2torch: (replaces|wraps|follows|precedes) ([\w.]+), written for((?: [0-9a-f]{12})+)\s*$"
+    r"# ms2torch: (replaces|wraps|follows|precedes) ([\w.]+), written for((?: (?:[0-9a-f]{12}|absent))+)\s*$"
 )
 ADDED = "# ms2torch: new file"
 
@@ -151,6 +151,8 @@ def check(
         good: list[Graft] = []
         for graft in grafts.grafts:
             node = here.get(graft.name)
+            if node is None and "absent" in graft.fingerprints:
+                continue
             if node is None:
                 message = f"{graft.name}: the source has no such definition; its overlay is left out"
                 stale.append(Finding(path, 0, 0, STALE, "error", message))

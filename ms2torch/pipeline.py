@@ -164,6 +164,8 @@ def _jobs(
             continue
         info = index.by_path[file.path]
         names_mindspore = any(name in file.data for name in names) or index.takes(info, PACKAGES)
+        # A cell's own dictionary: the file works on cells without naming the framework.
+        names_mindspore = names_mindspore or b"._cells" in file.data
         guards = fates.legacy and any(
             site.module in fates.legacy or f"{site.module}.{site.name}" in fates.legacy
             for site in info.imports

@@ -5,6 +5,7 @@ It imports torch and the standard library only, so that any module may import it
 
 from . import augmented as augmented
 from . import autograd as autograd
+from . import background as background
 from . import checkparam as checkparam
 from . import checkpoint_files as checkpoint_files
 from . import comm_prims as comm_prims
@@ -29,6 +30,7 @@ from . import optim as optim
 from . import parallel as parallel
 from . import params as params
 from . import profiler as profiler
+from . import random_state as random_state
 from . import serialization as serialization
 from . import streams as streams
 from . import tensor as tensor

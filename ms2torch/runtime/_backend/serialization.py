@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from . import background
 from . import checkpoint_files as files
 from .params import Parameter, param_name, write
 
@@ -71,8 +72,9 @@ def save_checkpoint(
     """Save a network, an optimizer, a dict, or a list of ``{"name": …, "data": …}``.
 
     ``choice_func(name)`` selects (bool) or renames (str). ``append_dict`` adds numbers, strings and
-    tensors. The file is complete when this returns, also with ``async_save``. Encryption is refused. Raises
-    TypeError for an object or value that cannot be saved, ValueError for an unknown format.
+    tensors. ``async_save`` copies the values to the host and writes them in a thread; an error there is
+    raised by the next call and by :func:`wait_for_saves`. Encryption is refused. Raises TypeError for an
+    object or value that cannot be saved, ValueError for an unknown format.
     """
     if enc_key is not None:
         raise NotImplementedError("save_checkpoint(enc_key=…): encryption is not supported")
@@ -93,7 +95,19 @@ def save_checkpoint(
     for name, value in (append_dict or {}).items():
         values[name] = _scalar(name, value)
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    if format == "ckpt":
+    if not async_save:
+        _write(path, values, crc_check)
+        return
+    with torch.no_grad():
+        values = {
+            name: value.detach().to("cpu", copy=True) if isinstance(value, torch.Tensor) else value
+            for name, value in values.items()
+        }
+    background.submit(path, lambda: _write(path, values, crc_check))
+
+
+def _write(path: str, values: dict[str, Any], crc_check: bool) -> None:
+    if path.endswith(".ckpt"):
         files.write_ckpt(path, values, crc_check)
     else:
         files.write_safetensors(path, values)
@@ -262,5 +276,29 @@ def _load_one(name: str, target: torch.Tensor, source: torch.Tensor, strict: boo
 
 
 def async_ckpt_thread_status() -> bool:
-    """Whether a checkpoint is still being written: never, since saving waits."""
-    return False
+    """Whether a checkpoint is still being written."""
+    return background.busy()
+
+
+def wait_for_saves() -> None:
+    """Waits for files that ``async_save`` still writes; raises what went wrong in that thread."""
+    background.wait()
+
+
+def require_checkpoint(path: str | os.PathLike[str]) -> None:
+    """Raises FileNotFoundError, which names the path, where there is no checkpoint file below it.
+
+    A run that is told to begin with a checkpoint must not begin without one.
+    """
+    if not os.path.exists(path):
+        raise FileNotFoundError(
+            f"the checkpoint {str(path)!r} does not exist; leave the path empty to train anew"
+        )
+    endings = (".safetensors", ".ckpt")
+    if os.path.isdir(path) and not any(
+        name.endswith(endings) for _, _, names in os.walk(path) for name in names
+    ):
+        raise FileNotFoundError(
+            f"the folder {str(path)!r} holds no checkpoint (*.safetensors); leave the path empty to "
+            "train anew"
+        )

@@ -3,8 +3,10 @@
 from collections.abc import Sequence as _Sequence
 
 from . import config as config
+from . import indices as indices
 from . import samplers as samplers
 from . import transforms as transforms
+from .batches import Batches as Batches
 from .iterators import DictIterator as DictIterator
 from .iterators import TupleIterator as TupleIterator
 from .operations import ZipDataset as _ZipDataset
