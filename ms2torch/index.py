@@ -212,7 +212,7 @@ class Index:
         return f"{info.name}.{written}"
 
     def takes(self, info: ModuleInfo, packages: tuple[str, ...]) -> bool:
-        """Whether a module gets a name of some foreign packages from another project module."""
+        """Whether a module gets a name of foreign packages, or a class built on one, from a project module."""
         for site in info.imports:
             source = self.modules.get(site.module)
             if source is None:
@@ -224,8 +224,12 @@ class Index:
                 names = []
                 if any(target.partition(".")[0] in packages for target in whole.bound.values()):
                     return True
-            if any(self.resolve(f"{site.module}.{name}").partition(".")[0] in packages for name in names):
-                return True
+            for name in names:
+                full = self.resolve(f"{site.module}.{name}")
+                found = self.find_class(full)
+                family = [full, *(self.ancestors(found) if found is not None else ())]
+                if any(member.partition(".")[0] in packages for member in family):
+                    return True
         return False
 
     def find_class(self, name: str) -> ClassInfo | None:

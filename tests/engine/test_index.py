@@ -23,6 +23,7 @@ FILES = {
     ),
     "pkg/loop_a.py": "from .loop_b import x\n",
     "pkg/loop_b.py": "from .loop_a import x\n",
+    "pkg/heir.py": "from .sub.leaf import Deep\ndef f(net): net.name = Deep.__name__\n",
     "pkg/stars.py": "from .loop_a import *\nfrom .base import *\n",
 }
 
@@ -84,6 +85,7 @@ def test_takes_names_of_the_framework_through_the_project(index: Index) -> None:
         "pkg.sub",
         "pkg.sub.leaf",
         "pkg.stars",
+        "pkg.heir",  # a class built on one
     }
 
 

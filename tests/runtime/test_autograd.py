@@ -173,3 +173,25 @@ def test_decorators_keep_the_function():
     assert autograd.vmap(lambda x: x.sum())(torch.ones(3, 2)).tolist() == [2, 2, 2]
     outputs, pull = autograd.vjp(lambda x: x * x, X)
     assert outputs.tolist() == [1, 4] and pull(t(1.0, 1.0))[0].tolist() == [2, 4]
+
+
+def test_backward_takes_a_sense_of_one_element():
+    for shape in ((), (1,), (1, 1)):
+        x = torch.ones(3, requires_grad=True)
+        autograd.backward(x.sum().reshape(shape), t(2.0))
+        assert x.grad.tolist() == [2, 2, 2]
+    x = torch.ones(3, requires_grad=True)
+    autograd.backward(x.sum())
+    autograd.backward(x * 1, t(1.0, 2.0, 3.0))
+    assert x.grad.tolist() == [2, 3, 4]
+    with pytest.raises(RuntimeError, match="shape"):
+        autograd.backward(x * 1, t(1.0))
+
+
+def test_backward_of_another_kind_of_object():
+    class Engine:
+        def backward(self, *args, **kwargs):
+            return args, kwargs
+
+    assert autograd.backward(Engine()) == ((), {})
+    assert autograd.backward(Engine(), 1, retain_graph=True) == ((1,), {"retain_graph": True})

@@ -1,5 +1,7 @@
 """The Module contract: modes, containers, traversal, custom gradients, to_float, recompute."""
 
+import inspect
+
 import pytest
 import torch
 
@@ -142,6 +144,37 @@ def test_patched_forward():
     net.forward = lambda x: x * 10
     assert net(torch.ones(2)).tolist() == [10, 10]
     assert net.construct(torch.ones(1)).tolist() == [10]
+
+
+def test_construct_is_forward():
+    class Net(nn.Module):
+        def forward(self, hidden, mask=None):
+            return hidden
+
+    net = Net()
+    assert list(inspect.signature(net.construct).parameters) == ["hidden", "mask"]
+    net.construct = lambda hidden: hidden + 1
+    assert net(torch.ones(1)).tolist() == [2]
+
+
+def test_child_put_back_keeps_its_names():
+    class Inner(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.part = Scale()
+
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+    net = Outer()
+    net.inner.part = net.inner.part
+    assert [param_name(p) for p in net.get_parameters()] == ["inner.part.w"]
+    net.inner.part = Scale()
+    assert [param_name(p) for p in net.get_parameters()] == ["part.w"], (
+        "MindSpore too: the path from there on"
+    )
 
 
 def test_cell_list():

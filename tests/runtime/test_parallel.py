@@ -10,6 +10,7 @@ from torch import nn
 
 from ms2torch.runtime import _backend
 from ms2torch.runtime._backend import parallel
+from ms2torch.runtime._backend.parallel.swap import _host_copy
 
 AXES = ("pp", "dp_replicate", "fsdp", "tp")
 
@@ -568,6 +569,24 @@ def test_swap_keeps_numbers_and_asks_its_policy():
     assert asked
     assert torch.equal(reference.inner.weight.grad, net.inner.weight.grad)
     assert parallel.SwapManager() is parallel.SwapManager()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x.t(),
+        lambda x: x[:, 1:3],
+        lambda x: x[:, :1].expand(4, 5),
+        lambda x: x[0, 0],
+        lambda x: x.reshape(-1).unfold(0, 3, 1),  # elements share memory
+    ],
+)
+def test_swapped_tensors_keep_values_and_strides(make):
+    tensor = make(torch.arange(24.0).reshape(4, 6))
+    copied = _host_copy(tensor)
+    assert torch.equal(copied, tensor) and copied.data_ptr() != tensor.data_ptr()
+    shares = tensor.shape == (22, 3)
+    assert copied.stride() == ((3, 1) if shares else tensor.stride())
 
 
 def test_checkpoint_of_a_function_and_its_errors():

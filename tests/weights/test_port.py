@@ -12,7 +12,7 @@ import pytest
 from ms2torch import cli
 
 pytest.importorskip("transformers")
-from tests.weights import hf_models  # noqa: E402
+from tests.weights import hf_models
 
 IN_PORT = Path(__file__).with_name("in_port.py")
 

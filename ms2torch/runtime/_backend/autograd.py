@@ -223,6 +223,23 @@ def grad(
     return wrapped
 
 
+def backward(x: Any, gradient: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """``x.backward(gradient, …)``, where a sense of one element serves a result of one element of any shape.
+
+    A receiver that is no tensor answers with its own method. Source: MindFormers 2.1.0, whose trainer hands a
+    sense of shape [1] to losses of shape [1] and of shape [].
+    """
+    if not isinstance(x, torch.Tensor):
+        return x.backward(gradient, *args, **kwargs) if gradient is not None else x.backward(*args, **kwargs)
+    if (
+        isinstance(gradient, torch.Tensor)
+        and gradient.shape != x.shape
+        and gradient.numel() == x.numel() == 1
+    ):
+        gradient = gradient.reshape(x.shape)
+    return x.backward(gradient, *args, **kwargs)  # type: ignore[no-untyped-call]
+
+
 def get_grad(gradients: Any, identifier: Any) -> Any:
     """The gradient of a position or parameter among those that ``return_ids=True`` gave. RuntimeError if
     absent."""

@@ -157,7 +157,8 @@ class Module(torch.nn.Module):
             params.pop(name, None)
             super().__setattr__(name, value)
         elif isinstance(value, torch.nn.Module):
-            if self._auto_prefix:
+            # A child put back where it is (wrapped in place, say) keeps its names: they may be longer.
+            if self._auto_prefix and self._modules.get(name) is not value:
                 walk.update_parameters_name(value, name + ".")
             super().__setattr__(name, value)
         elif isinstance(value, ParameterTuple):
@@ -267,9 +268,14 @@ class Module(torch.nn.Module):
     set_comm_fusion = walk.set_comm_fusion
     shard = walk.no_shard
 
-    def construct(self, *args: Any, **kwargs: Any) -> Any:
-        """MindSpore's name of ``forward``, for callers that still use it."""
-        return self.forward(*args, **kwargs)
+    @property
+    def construct(self) -> Any:
+        """MindSpore's name of ``forward``, for callers that still use it or look at its signature."""
+        return self.forward
+
+    @construct.setter
+    def construct(self, value: Any) -> None:
+        self.forward = value
 
     def to_float(self, dst_type: torch.dtype) -> Any:
         """This cell and those below compute in ``dst_type`` (float16, bfloat16 or float32); weights keep

@@ -51,9 +51,29 @@ def _decide(policy_fn: Callable[[torch.Tensor], Any] | None, tensor: torch.Tenso
     return policy is CheckpointPolicy.MUST_SWAP
 
 
+def _host_copy(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy in host memory with the same strides: another layout would choose another matmul kernel, whose
+    sums round otherwise."""
+    tensor = tensor.detach()
+    base = tensor
+    for axis in range(tensor.ndim):
+        if tensor.stride(axis) == 0 and tensor.size(axis) > 1:
+            base = base.narrow(axis, 0, 1)
+    reach = 0
+    for stride, size in sorted(zip(base.stride(), base.size(), strict=True)):
+        if size > 1 and stride <= reach:  # elements share memory: no such tensor can be written
+            return tensor.to("cpu", copy=True)
+        reach += stride * (size - 1)
+    made = torch.empty_strided(base.size(), base.stride(), dtype=tensor.dtype, device="cpu")
+    return made.copy_(base).expand(tensor.size())
+
+
 def _run(policy_fn: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     def pack(tensor: torch.Tensor) -> Any:
-        return (tensor.device, tensor.detach().to("cpu", copy=True)) if _decide(policy_fn, tensor) else tensor
+        if not _decide(policy_fn, tensor):
+            return tensor
+        plain = type(tensor) in (torch.Tensor, torch.nn.Parameter)
+        return tensor.device, _host_copy(tensor) if plain else tensor.detach().to("cpu", copy=True)
 
     def unpack(packed: Any) -> torch.Tensor:
         return packed[1].to(packed[0]) if isinstance(packed, tuple) else packed  # type: ignore[no-any-return]

@@ -1,6 +1,8 @@
-"""One card is the special case world size 1 of many; what a resumed run goes on with; and MF_TRACE records a step for `ms2torch compare`."""
+"""One card is the special case world size 1 of many; options and checkpoints are looked at before anything is built;
+what a resumed run goes on with; and MF_TRACE records a step for `ms2torch compare`."""
 
 from mindformers.pynative import _backend
+from mindformers.pynative.trainer.options import prepare, settle
 
 
 # ms2torch: precedes Trainer.__init__, written for 53275bea4570 a0d15036ba49 215d90219659
@@ -42,8 +44,9 @@ def _optimizer_update(self, *args, **kwargs):
 # ms2torch: wraps Trainer._init_config, written for f86f9a285505 cd1ee1b59021
 @staticmethod
 def _init_config(config):
-    """Upstream's; a checkpoint that is named and is not there is told before anything is built."""
-    made = Trainer._upstream_init_config(config)  # noqa: F821
+    """Upstream's; options that need a word, and a checkpoint that is not there, are told before anything is built."""
+    config = prepare(config)
+    made = settle(Trainer._upstream_init_config(config), config)  # noqa: F821
     if made.checkpoint.load_path:
         _backend.serialization.require_checkpoint(made.checkpoint.load_path)
     return made
