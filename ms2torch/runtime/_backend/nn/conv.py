@@ -184,6 +184,11 @@ class _ConvTranspose(_Base):
     _transposed = True
     output_padding: Any = 0
 
+    def _lengthen(self, output_padding: Any) -> None:
+        if output_padding != 0 and self.pad_mode != "pad":
+            raise ValueError(f"'output_padding' must be zero when 'pad_mode' is {self.pad_mode!r}")
+        self.output_padding = output_padding
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         conv: Any = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self._n - 1]
         out = conv(x, self._weight(), None, self.stride, 0, 0, self.group, self.dilation)
@@ -249,9 +254,7 @@ class Conv2dTranspose(_ConvTranspose):
             bias_init,
             dtype,
         )
-        if output_padding != 0 and pad_mode != "pad":
-            raise ValueError(f"'output_padding' must be zero when 'pad_mode' is {pad_mode!r}")
-        self.output_padding = output_padding
+        self._lengthen(output_padding)
 
 
 class Conv3dTranspose(_ConvTranspose):
@@ -292,6 +295,4 @@ class Conv3dTranspose(_ConvTranspose):
             bias_init,
             dtype,
         )
-        if output_padding != 0 and pad_mode != "pad":
-            raise ValueError(f"'output_padding' must be zero when 'pad_mode' is {pad_mode!r}")
-        self.output_padding = output_padding
+        self._lengthen(output_padding)

@@ -82,7 +82,7 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1
 
 
 def cross(input: Tensor, other: Tensor, dim: Any = None) -> Tensor:
-    """Cross product; without ``dim`` along the first axis of size 3."""
+    """Cross product; without ``dim`` along the first axis of size 3 (torch warns and may change that)."""
     if dim is None:
         dim = next((d for d, size in enumerate(input.shape) if size == 3), None)
         if dim is None:

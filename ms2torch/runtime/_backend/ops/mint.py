@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ._common import ints, pair
+from .linalg import cross as cross
 from .loss import cross_entropy as cross_entropy
 from .loss import labels
 
@@ -141,16 +142,6 @@ def randint_like(
     if high is None:
         low, high = 0, low
     return torch.randint_like(input, int(low), int(high), dtype=dtype, device=device)
-
-
-def cross(input: Tensor, other: Tensor, dim: Any = None) -> Tensor:
-    """Cross product; without ``dim`` along the first axis of size 3 (torch warns and may change that)."""
-    if dim is None:
-        dim = next((d for d, size in enumerate(input.shape) if size == 3), None)
-        if dim is None:
-            raise ValueError(f"cross: no axis of {tuple(input.shape)} has size 3")
-    a, b = torch.broadcast_tensors(input, other)
-    return torch.linalg.cross(a, b, dim=dim)
 
 
 def triangular_solve(
