@@ -14,7 +14,7 @@ PORT := build/mindformers-port
 CONFIG := configs/deepseek3/pretrain_deepseek3_single_card.yaml
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: quickstart test lint clean
+.PHONY: quickstart test test-distributed lint clean
 
 # `torch` without a version may be a build for another accelerator, gigabytes large: always pinned.
 $(VENV)/.port-$(TORCH): pyproject.toml requirements/port.txt
@@ -39,6 +39,11 @@ lint: $(VENV)/.test-$(TORCH)
 
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=90
+
+# Every parallel layout of the port, up to four ranks on this machine, against one process.
+test-distributed: $(VENV)/.test-$(TORCH)
+	$(BIN)/ms2torch rewrite "mindformers==$(MINDFORMERS)" -o $(PORT) --force
+	$(BIN)/python tests/distributed/matrix.py --port $(PORT) --faults
 
 clean:
 	rm -rf build

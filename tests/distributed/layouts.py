@@ -102,7 +102,9 @@ LAYOUTS: dict[str, Layout] = {
         ),
     ),
     "pp2-mtp": Layout(2, axes(pp=2), "mtp"),
-    "pp2-overlap-b-f": Layout(2, axes(pp=2, pipeline_parallel_interleave_num=2, pipeline_parallel_overlap_b_f=True)),
+    "pp2-overlap-b-f": Layout(
+        2, axes(pp=2, pipeline_parallel_interleave_num=2, pipeline_parallel_overlap_b_f=True)
+    ),
     "pp2-fsdp2": Layout(4, axes(pp=2)),
     "pp2-fsdp2-ep2": Layout(4, axes(pp=2, ep=2)),
     "pp2-tp2": Layout(4, axes(pp=2, tp=2)),
@@ -126,14 +128,8 @@ LAYOUTS: dict[str, Layout] = {
     "fsdp2-recompute-select": Layout(
         2, {R + "mode": "select", R + "select_module": {"self_attention": ["0-3"], "mlp": ["1-2"]}}
     ),
-    "tp2-recompute-full": Layout(
-        2, {**axes(tp=2), R + "mode": "full", R + "full_recompute_layer": ["0-3"]}
-    ),
-    "ep2-recompute-full": Layout(
-        2, {**axes(ep=2), R + "mode": "full", R + "full_recompute_layer": ["0-3"]}
-    ),
-    "cp2-recompute-full": Layout(
-        2, {**axes(cp=2), R + "mode": "full", R + "full_recompute_layer": ["0-3"]}
-    ),
+    "tp2-recompute-full": Layout(2, {**axes(tp=2), R + "mode": "full", R + "full_recompute_layer": ["0-3"]}),
+    "ep2-recompute-full": Layout(2, {**axes(ep=2), R + "mode": "full", R + "full_recompute_layer": ["0-3"]}),
+    "cp2-recompute-full": Layout(2, {**axes(cp=2), R + "mode": "full", R + "full_recompute_layer": ["0-3"]}),
     "fsdp2-swap": Layout(2, {"swap.enable": True, "swap.layer_swap": [{"layers": ["0-2"]}]}),
 }

@@ -1,9 +1,9 @@
 """Every layout of a port against one process: the same losses and gradient norms?
 
-    python tests/distributed/matrix.py --port PORT [--only TEXT] [--ranks 4] [--fault NAME]
+    python tests/distributed/matrix.py --port PORT [--only TEXT] [--ranks 4] [--faults]
 
-MindFormers is imported once; each layout's ranks are forks, in a process group of their own. With a planted
-fault the layouts that it must show in have to fail.
+MindFormers is imported once; each layout's ranks are forks, in a process group of their own. `--faults`
+plants known faults, one after another, and wants each to show.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+import faults
+from layouts import LAYOUTS, REFERENCES
 
 
 def free_port() -> int:
@@ -41,10 +44,10 @@ def load(port: Path) -> None:
 
     torch.set_num_threads(1)
     # What an optimizer's first step imports, and the entry points.
-    import torch._dynamo  # noqa: F401
-    import mindformers.core.lr.lr_schedule  # noqa: F401
-    import mindformers.models.deepseek3  # noqa: F401
+    import mindformers.core.lr.lr_schedule
+    import mindformers.models.deepseek3
     import mindformers.pynative.trainer  # noqa: F401
+    import torch._dynamo
 
 
 def child(work: Path, job: Any, args: tuple[Any, ...], rank: int, world: int, port: int) -> None:
@@ -75,7 +78,7 @@ def child(work: Path, job: Any, args: tuple[Any, ...], rank: int, world: int, po
 
 
 def launch(job: Any, args: tuple[Any, ...], world: int, timeout: float, folder: Path | None = None) -> Any:
-    """``job(rank, world, *args)`` on every rank of a new world: ``(results by rank, "")``, or ``(None, why)``."""
+    """``job(rank, world, *args)`` on every rank of a new world: ``(results, "")``, or ``(None, why)``."""
     with tempfile.TemporaryDirectory() as made:
         work = folder or Path(made)
         context = multiprocessing.get_context("fork")
@@ -114,7 +117,6 @@ def last_error(log: Path) -> str:
 
 def losses(rank: int, world: int, overrides: dict[str, Any], fault: str | None) -> Any:
     """What a rank of a layout reports: its steps, and whether a process group was up."""
-    import faults
     import tiny
     import torch.distributed as dist
 
@@ -146,42 +148,62 @@ def compare(layout: Any, got: Any, want: Any) -> tuple[bool, str]:
     return same, f"{len(got)} steps, loss off by {loss:.1e}, norm by {norm:.1e}"
 
 
-def main() -> int:
-    import faults
-    from layouts import LAYOUTS, REFERENCES
+class Matrix:
+    """References as they are needed, and the count of what passed."""
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    def __init__(self, timeout: float) -> None:
+        self.timeout = timeout
+        self.known: dict[str, Any] = {}
+        self.passed = self.tried = 0
+
+    def reference(self, name: str) -> Any:
+        if name not in self.known:
+            self.known[name], why = measure(REFERENCES[name], 1, self.timeout)
+            print(f"reference {name}: {self.known[name] or why}", flush=True)
+        return self.known[name]
+
+    def run(self, name: str, fault: str | None = None) -> None:
+        """One line: whether the layout equals one process, or the fault shows in it."""
+        layout = LAYOUTS[name]
+        base = self.reference(layout.reference)
+        start = time.monotonic()
+        overrides = {**REFERENCES[layout.reference], **layout.overrides}
+        got, why = measure(overrides, layout.ranks, self.timeout, fault)
+        good = False
+        if got and base:
+            good, why = compare(layout, got, base)
+            good ^= fault is not None
+        self.tried += 1
+        self.passed += good
+        title = f"{fault} in {name}" if fault else name
+        took = f"{time.monotonic() - start:5.1f} s"
+        print(f"{'pass' if good else 'FAIL'}  {title:33s} {layout.ranks} ranks {took}  {why}", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--port", required=True, type=Path)
-    parser.add_argument("--only", default="", help="layouts whose name holds this; several with commas: names")
+    parser.add_argument(
+        "--only", default="", help="layouts whose name holds this; several with commas: names"
+    )
     parser.add_argument("--ranks", type=int, default=4, help="no layouts with more ranks (default: 4)")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for each layout (default: 120)")
-    parser.add_argument("--fault", choices=sorted(faults.FAULTS), help="plant it: layouts then fail")
+    parser.add_argument("--faults", action="store_true", help="then plant each known fault: it must show")
     args = parser.parse_args()
     names = args.only.split(",") if "," in args.only else None
     load(args.port.resolve())
-    chosen = {
-        name: layout
-        for name, layout in LAYOUTS.items()
-        if layout.ranks <= args.ranks and (name in names if names else args.only in name)
-    }
-    want: dict[str, Any] = {}
-    passed = 0
-    for name, layout in chosen.items():
-        if layout.reference not in want:
-            want[layout.reference], why = measure(REFERENCES[layout.reference], 1, args.timeout)
-            print(f"reference {layout.reference}: {want[layout.reference] or why}", flush=True)
-        base = want[layout.reference]
-        overrides = {**REFERENCES[layout.reference], **layout.overrides}
-        start = time.monotonic()
-        got, why = measure(overrides, layout.ranks, args.timeout, args.fault)
-        same = False
-        if got and base:
-            same, why = compare(layout, got, base)
-        passed += same
-        took = time.monotonic() - start
-        print(f"{'pass' if same else 'FAIL'}  {name:26s} {layout.ranks} ranks {took:5.1f} s  {why}", flush=True)
-    print(f"{passed}/{len(chosen)} layouts equal one process")
-    return 0 if chosen and passed == len(chosen) else 1
+    matrix = Matrix(args.timeout)
+    for name, layout in LAYOUTS.items():
+        if layout.ranks <= args.ranks and (name in names if names else args.only in name):
+            matrix.run(name)
+    for fault, shows in faults.SHOWS_IN.items() if args.faults else ():
+        for name in shows:
+            if LAYOUTS[name].ranks <= args.ranks:
+                matrix.run(name, fault)
+    print(f"{matrix.passed}/{matrix.tried} as one process" + (", planted faults seen" if args.faults else ""))
+    return 0 if matrix.tried and matrix.passed == matrix.tried else 1
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ def config(overrides: dict[str, Any]) -> dict[str, Any]:
 
 
 class Batches:
-    """What the trainer asks of a data set: counting sequences, shared out by sample over data-parallel ranks."""
+    """What the trainer asks of a data set: counting sequences, shared out over data-parallel ranks."""
 
     def __init__(self, batch: int, shards: int, shard: int, samples: int = 64) -> None:
         draw = np.random.RandomState(0)
@@ -170,7 +170,7 @@ def fill(models: Any) -> None:
 
 
 def trainer_for(given: dict[str, Any], rank: int, world: int, weights: bool = True) -> Any:
-    """A trainer of the port on this rank; with seeded weights, or as checkpoint and initialisation leave them."""
+    """A trainer of the port on this rank; with seeded weights, or with a checkpoint's or initial ones."""
     from mindformers.pynative.trainer import Trainer
 
     given = dict(given)
