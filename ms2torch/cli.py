@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
-from ms2torch import __version__, compare_command, diff, fetch, report, source, verify, write
+from ms2torch import __version__, compare_command, diff, fetch, ranks_command, report, source, verify, write
 from ms2torch.errors import UserError
 from ms2torch.model import Engine, Progress, RunResult, Tree
 from ms2torch.weights import command
@@ -84,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("name", metavar="NAME_OR_CODE", help="such as mindspore.ops.cast or MS101")
     explain.set_defaults(run=_explain)
     compare_command.add(commands)
+    ranks_command.add(commands)
     command.add_parser(commands)
     return parser
 
