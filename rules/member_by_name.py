@@ -20,6 +20,8 @@ from ms2torch.rule import Edit, rule
 from ms2torch.rules._api import OTHER, kind_of, with_parens
 from ms2torch.tables import Row, owner_and_method
 
+DISTRIBUTED = "hyper_parallel.DTensor"
+
 
 @rule("MS113", ast.Call)
 def look(node: ast.AST, ctx: FileContext) -> Edit | None:
@@ -37,7 +39,7 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     row = ctx.member_row(receiver, name)
     if row is None or row.unsupported or row.to == f".{name}":
         return None
-    home = ctx.tables.rows.get(owner_and_method(row.name)[0])
+    home = ctx.tables.rows.get(_owner(row, name, ctx))
     owner = home.as_type if home is not None else None
     adapter = row.value or row.to or ""
     word = {"hasattr": "has_member", "getattr": "read_member" if row.attr else "bind_member"}.get(
@@ -51,6 +53,15 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         return _renamed(str(row.to)[1:])
     _report(node, row, ctx)
     return None
+
+
+def _owner(row: Row, name: str, ctx: FileContext) -> str:
+    """The class whose instances have the member: of `to_local` only a distributed tensor, though a Parameter
+    may be one."""
+    distributed = ctx.tables.method(DISTRIBUTED, name)
+    if distributed is not None and distributed.to == row.to:
+        return DISTRIBUTED
+    return owner_and_method(row.name)[0]
 
 
 def _report(node: ast.Call, row: Row, ctx: FileContext) -> None:

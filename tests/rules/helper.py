@@ -51,6 +51,9 @@ rows:
   mindspore.Tensor.abs: {to: .abs, returns: Tensor}
   mindspore.nn.Cell.trainable_params: {to: _backend.nn.trainable_params, unique: true, returns: "list[Parameter]"}
   mindspore.nn.Cell.cells: {to: .children, returns: "iter[Module]"}
+  mindspore.Tensor.to_local: {to: _backend.parallel.to_local, unique: true, returns: Tensor}
+  mindspore.Parameter.to_local: {to: _backend.parallel.to_local, unique: true, returns: Tensor}
+  hyper_parallel.DTensor.to_local: {to: _backend.parallel.to_local, unique: true, returns: Tensor}
   hyper_parallel.DTensor: {to: _backend.parallel.DTensor, returns: DTensor}
   hyper_parallel.fully_shard: {to: _backend.parallel.fully_shard}
 """

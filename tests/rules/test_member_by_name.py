@@ -28,5 +28,22 @@ def test_members() -> None:
     )
 
 
+def test_members_of_distributed_tensors_are_theirs_alone() -> None:
+    check_transformed(
+        """
+        from mindspore import Parameter, Tensor
+        def f(p: Parameter, x: Tensor, a):
+            return hasattr(p, "to_local"), hasattr(x, "to_local"), hasattr(a, "to_local")
+        """,
+        """
+        import _backend
+        from torch.nn import Parameter
+        from torch import Tensor
+        def f(p: Parameter, x: Tensor, a):
+            return _backend.members.has_member(p, "to_local", _backend.parallel.DTensor), _backend.members.has_member(x, "to_local", _backend.parallel.DTensor), _backend.members.has_member(a, "to_local", _backend.parallel.DTensor)
+        """,
+    )
+
+
 def test_files_without_the_framework() -> None:
     check_noop("def f(x):\n    return getattr(x, 'name', None), hasattr(x, 'size'), setattr(x, 'name', 1)\n")

@@ -245,7 +245,8 @@ def _kl_loss(
         tops, totals = (t.transpose(0, 1).flatten(1) for t in (softmax_max, softmax_sum))
     leaves = [t.detach().requires_grad_() for t in (query_index, key_index, weights)]
     loss = torch.zeros(1, dtype=torch.float32, device=query.device)
-    with torch.enable_grad():
+    # A graph of its own, used up right here: an enclosing checkpoint must neither drop nor count its tensors.
+    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
         for rows, columns in _sequences(op, layout, query.shape[0], q_ends, k_ends):
             with torch.no_grad():
                 k = widen(key[columns]).repeat_interleave(heads // key.shape[-2], -2)

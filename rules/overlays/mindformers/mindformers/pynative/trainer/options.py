@@ -24,6 +24,13 @@ OPTIMIZER_OPTIONS = {
     },
 }  # fmt: skip
 
+# Models that MindFormers has for MindSpore's graph mode or for inference alone.
+NOT_PYNATIVE = {
+    "Glm4ForCausalLM", "Glm4MoeForCausalLM", "Qwen2ForCausalLM", "Qwen3MoeForCausalLM", "TeleChat2ForCausalLM",
+    "TeleChat3ForCausalLM", "TeleChat3MoeForCausalLM",
+}  # fmt: skip
+PYNATIVE = ("DeepseekV3ForCausalLM", "DeepseekV4ForCausalLM", "Qwen3ForCausalLM")
+
 LOAD_BALANCING = ("aux_loss", "seq_aux_loss", "global_aux_loss")
 
 # Sections that upstream reads although TrainConfig does not declare them.
@@ -132,6 +139,16 @@ def _complete(model):
 
 
 def _of_model(model):
+    name = _value(model, "architectures")
+    if name in NOT_PYNATIVE:
+        yield f"model.architectures={name!r} has no PyNative form in MindFormers; these have: {', '.join(PYNATIVE)}"
+    heads, groups = _value(model, "num_attention_heads"), _value(model, "num_key_value_heads")
+    grouped = groups not in (None, heads) and not _value(model, "kv_lora_rank")
+    if grouped and _value(model, "use_flash_attention", True) is False:
+        yield (
+            "model.use_flash_attention=False with grouped queries: MindFormers repeats keys along the wrong axis "
+            "there; flash attention (True) takes groups as they are"
+        )
     layers = _value(model, "num_nextn_predict_layers", 0) or _value(model, "mtp_num_layers", 0)
     factors = ("mtp_loss_factor", "mtp_loss_scaling_factor")
     if layers and not any(isinstance(_value(model, name), int | float) for name in factors):
