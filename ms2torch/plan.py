@@ -87,9 +87,14 @@ def place(path: str, packages: frozenset[str], profile: Profile | None) -> Place
     relative = path[len(root) + 1 :] if root else path
     module = module_name(relative)
     package = module if path.endswith("__init__.py") else module.rpartition(".")[0]
-    if profile is not None and module.partition(".")[0] == profile.backend.partition(".")[0]:
+    if profile is not None and _holds(packages, root, profile):
         return Place(root, module, package, profile.backend)
     return Place(root, module, package, f"{PurePosixPath(top).name}._backend" if inside else "_backend")
+
+
+def _holds(packages: frozenset[str], root: str, profile: Profile) -> bool:
+    """Whether the profile's package stands where a file's absolute imports start: the file (a test, say) uses it."""
+    return _join(root, profile.backend.partition(".")[0]) in packages
 
 
 def _parent(folder: str) -> str:
