@@ -77,6 +77,23 @@ def by_name(ctx: FileContext, call: ast.AST | None, owner: ast.AST) -> str | Non
     return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
 
 
+def patched(ctx: FileContext, call: ast.AST | None) -> tuple[ast.expr | None, str]:
+    """The MindSpore module and the literal name in it that a call replaces (`setattr`, `patch.object` and the
+    like); (None, "") for any other call."""
+    nothing = None, ""
+    if not (isinstance(call, ast.Call) and len(call.args) > 1):
+        return nothing
+    owner, name = call.args[:2]
+    if ast.unparse(call.func).rpartition(".")[2] not in ("setattr", "delattr", "object"):
+        return nothing
+    if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
+        return nothing
+    ref = ctx.reference(owner)
+    if ref is None or (ref.row is not None and not ref.row.module):
+        return nothing  # a class takes its members along
+    return owner, name.value
+
+
 def in_pattern(ctx: FileContext, node: ast.AST) -> bool:
     """Whether a name stands in a match pattern, where Python allows nothing but a dotted name."""
     return isinstance(ctx.parents.get(node), ast.MatchClass | ast.MatchValue)

@@ -15,7 +15,16 @@ import libcst as cst
 
 from ms2torch.context import FileContext
 from ms2torch.rule import Edit, rule
-from ms2torch.rules._api import by_name, in_pattern, placeholder, spelled, state_of, unresolved, with_parens
+from ms2torch.rules._api import (
+    by_name,
+    in_pattern,
+    patched,
+    placeholder,
+    spelled,
+    state_of,
+    unresolved,
+    with_parens,
+)
 
 
 @rule("MS102", ast.Name, ast.Attribute)
@@ -28,7 +37,7 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
     if ref is None or (isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)):
         return None
     role = ctx.role(node)
-    if role == "call" or by_name(ctx, parent, node) is not None:
+    if role == "call" or by_name(ctx, parent, node) is not None or patched(ctx, parent)[0] is node:
         return None
     if settled := ctx.settled(node):
         ctx.count(node, "chain", settled)

@@ -2,6 +2,7 @@
 
 Only in classes that are Cells through any chain of project classes, or that a Cell inherits from; the calls
 by name follow their receiver (`super().construct`, `self.block.construct`, `getattr(net, "construct")`).
+Where the receiver's type is known at run time only, `_backend.nn.construct` finds out.
 
     class Net(nn.Cell):
         def construct(self, x): return super().construct(x)
@@ -57,13 +58,14 @@ def look_use(node: ast.AST, ctx: FileContext) -> Edit | None:
 
 
 def _unknown(node: ast.Attribute, ctx: FileContext) -> Edit | None:
-    """A receiver that may be a module: what is read is found at run time, what is written is told."""
-    if not ctx.names_mindspore or ctx.type_of(node.value) is not None or _is_plain_self(node.value, ctx):
+    """A receiver that may be a module: what is read is found at run time."""
+    if not _may_be_cell(node.value, ctx):
         return None
     if not isinstance(node.ctx, ast.Load):
-        message = "construct of a receiver of unknown type is written: write forward if it is a module"
-        ctx.find(node, "MS101", "warning", message, state="unresolved")
-        ctx.count(node, "site", "unresolved")
+        if not _is_plain_write(ctx.parents.get(node)):  # else `look_write` sees to it
+            message = "construct of a receiver of unknown type is written: write forward if it is a module"
+            ctx.find(node, "MS101", "warning", message, state="unresolved")
+            ctx.count(node, "site", "unresolved")
         return None
     ctx.count(node, "site", "adapted")
 
@@ -72,6 +74,27 @@ def _unknown(node: ast.Attribute, ctx: FileContext) -> Edit | None:
         return with_parens(
             new, cst.Call(ctx.target("_backend.nn.construct"), [cst.Arg(calls.bare(new.value))])
         )
+
+    return edit
+
+
+@rule("MS101", ast.Assign)
+def look_write(node: ast.AST, ctx: FileContext) -> Edit | None:
+    assert isinstance(node, ast.Assign)
+    target = node.targets[0]
+    if not (_is_plain_write(node) and isinstance(target, ast.Attribute) and target.attr == WORD):
+        return None
+    if ctx.settled(node) or _method(target.value, ctx) is not None or not _may_be_cell(target.value, ctx):
+        return None
+    ctx.count(target, "site", "adapted")
+
+    def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
+        assert isinstance(new, cst.Assign)
+        place = new.targets[0].target
+        assert isinstance(place, cst.Attribute)
+        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+        args = [cst.Arg(calls.bare(place.value), comma=comma), cst.Arg(calls.bare(new.value))]
+        return cst.Expr(cst.Call(ctx.target("_backend.nn.set_construct"), args), semicolon=new.semicolon)
 
     return edit
 
@@ -97,6 +120,18 @@ def look_dynamic(node: ast.AST, ctx: FileContext) -> Edit | None:
         return new.with_changes(args=args)
 
     return edit
+
+
+def _is_plain_write(node: ast.AST | None) -> bool:
+    return (
+        isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Attribute)
+    )
+
+
+def _may_be_cell(receiver: ast.expr, ctx: FileContext) -> bool:
+    """Whether a receiver's type, and with it what `construct` means, is known at run time only."""
+    unknown = ctx.type_of(receiver) is None and ctx.resolve(receiver) is None
+    return ctx.names_mindspore and unknown and not _is_plain_self(receiver, ctx)
 
 
 def _is_plain_self(node: ast.expr, ctx: FileContext) -> bool:

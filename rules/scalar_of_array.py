@@ -4,6 +4,7 @@ MindSpore holds numpy below 2, where an array of shape (1,) is a number too; the
 
     float(loss.asnumpy())
     float(_backend.tensor.asnumpy(loss).item())
+    float(_backend.members.scalar(_backend.tensor.asnumpy(loss)))  # where loss may be no tensor
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import libcst as cst
 
 from ms2torch.context import FileContext
 from ms2torch.rule import Edit, rule
+from ms2torch.types import TENSORS
 
 
 @rule("MS115", ast.Call)
@@ -28,10 +30,15 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr == "asnumpy"
     ):
         return None
-    ctx.count(node, "site", "converted")
+    receiver = ctx.type_of(inner.func.value)
+    known = receiver is not None and receiver.head in TENSORS
+    ctx.count(node, "site", "converted" if known else "adapted")
 
     def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(new, cst.Call)
+        if not known:
+            one = cst.Call(ctx.target("_backend.members.scalar"), [cst.Arg(new.args[0].value)])
+            return new.with_changes(args=[new.args[0].with_changes(value=one)])
         item = cst.Call(cst.Attribute(new.args[0].value, cst.Name("item")))
         return new.with_changes(args=[new.args[0].with_changes(value=item)])
 

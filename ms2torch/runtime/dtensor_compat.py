@@ -21,6 +21,7 @@ from ._backend.compat import (
     distribute_tensor,
     local_of,
 )
+from ._backend.tensor import copy_
 
 __all__ = [
     "DTensor",
@@ -73,7 +74,7 @@ def local_shard(tensor: Any, dim: int, shards: int) -> int:
 
 def inplace_copy(dst: Any, src: Any) -> Any:
     """Copies ``src`` into ``dst`` and returns ``dst``; of a DTensor on either side the local shard counts."""
-    local_of(dst).copy_(local_of(src))
+    copy_(local_of(dst), local_of(src))
     return dst
 
 

@@ -156,7 +156,38 @@ def test_unknown_receiver() -> None:
         "import mindspore\ndef f(net):\n    return net.construct(1), net.block.construct\n",
         "import _backend\ndef f(net):\n    return _backend.nn.construct(net)(1), _backend.nn.construct(net.block)\n",
     )
-    source = "import mindspore\ndef f(net):\n    net.construct = 1\n"
-    assert "is written" in check_finding(source, "MS101", 3, 5)
     source = "import mindspore\nclass Net(mindspore.nn.Cell):\n    def forward(self): ...\n    def construct(self): ...\n"
     assert "defines forward already" in check_finding(source, "MS101", 4, 5)
+
+
+def test_receivers_of_unknown_type_are_asked_when_it_runs() -> None:
+    check_transformed(
+        """
+        import inspect
+        from mindspore import mint
+        import tools
+        def f(net, new):
+            signature = inspect.signature(net.block.construct)
+            net.construct = new
+            net.construct(mint.abs(1))
+            tools.construct(1)
+            return signature
+        """,
+        """
+        import inspect
+        import torch
+        import _backend
+        import tools
+        def f(net, new):
+            signature = inspect.signature(_backend.nn.construct(net.block))
+            _backend.nn.set_construct(net, new)
+            _backend.nn.construct(net)(torch.abs(1))
+            tools.construct(1)
+            return signature
+        """,
+    )
+
+
+def test_construct_that_is_written_in_passing() -> None:
+    source = "import mindspore\ndef f(net):\n    net.construct = other = 1\n"
+    assert "is written" in check_finding(source, "MS101", 3, 5)

@@ -46,3 +46,33 @@ def test_literal_without_counterpart() -> None:
     assert "graphs only" in check_finding(
         "import mindspore as ms\nx = getattr(ms.ops, 'custom')\n", "MS001", 2, 13
     )
+
+
+def test_patched_names_are_patched_where_the_port_looks_them_up() -> None:
+    check_transformed(
+        """
+        from unittest import mock
+        import mindspore as ms
+        from mindspore import mint, nn
+        def test_it(monkeypatch, f):
+            monkeypatch.setattr(ms.mint, "cat", f)
+            monkeypatch.setattr(ms, "Tensor", f)
+            with mock.patch.object(mint, "abs", f), mock.patch.object(nn.Cell, "extra", f):
+                pass
+        """,
+        """
+        from unittest import mock
+        import torch
+        import _backend
+        def test_it(monkeypatch, f):
+            monkeypatch.setattr(torch, "cat", f)
+            monkeypatch.setattr(_backend.tensor, "Tensor", f)
+            with mock.patch.object(torch, "abs", f), mock.patch.object(_backend.nn.Module, "extra", f):
+                pass
+        """,
+    )
+
+
+def test_a_patched_name_without_counterpart() -> None:
+    source = "import mindspore as ms\ndef test_it(monkeypatch):\n    monkeypatch.setattr(ms, 'nothing', 1)\n"
+    assert "mindspore.nothing" in check_finding(source, "MS001", 3, 25)

@@ -37,3 +37,10 @@ def test_read_and_bind() -> None:
     assert members.bind_member("a", "plus", torch.Tensor, torch.add, None) is None
     with pytest.raises(AttributeError, match="plus"):
         members.bind_member("a", "plus", torch.Tensor, torch.add)
+
+
+def test_scalar_takes_arrays_of_one_element_and_numbers() -> None:
+    assert float(members.scalar(np.ones((1, 1)))) == 1.0
+    assert members.scalar(1.5) == 1.5
+    with pytest.raises(ValueError):
+        members.scalar(np.ones(2))

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from ms2torch.runtime._backend import nn
+from ms2torch.runtime._backend.nn import walk
 from ms2torch.runtime._backend.params import Parameter, param_name
 
 
@@ -216,3 +217,31 @@ def test_sequential_and_dict():
         and "a" in cells
         and [param_name(p) for p in cells.get_parameters()] == ["a.w", "b.w"]
     )
+
+
+def test_receivers_that_are_no_modules_get_the_call_as_it_was_made() -> None:
+    class Part:
+        def parameters_and_names(self):
+            return [("own", 1)]
+
+        def cells_and_names(self, *, name_prefix):
+            return [name_prefix]
+
+    assert walk.parameters_and_names(Part()) == [("own", 1)]
+    assert walk.cells_and_names(Part(), name_prefix="p") == ["p"]
+
+
+def test_construct_of_receivers_of_any_type_is_set():
+    net = torch.nn.Linear(1, 1)
+    walk.set_construct(net, lambda x: x + 1)
+    assert net(torch.ones(1)).item() == 2
+    optimizer = torch.optim.SGD(net.parameters())
+    walk.set_construct(optimizer, 3)
+    assert optimizer.step == 3
+
+    class Other:
+        construct = 1
+
+    other = Other()
+    walk.set_construct(other, 2)
+    assert other.construct == 2

@@ -711,3 +711,17 @@ def test_in_place_with_a_plain_operand_works_on_the_shard(dense, name, expected)
     assert plain.tolist() == [expected] * 2
     both = torch.full((2,), 3.0)
     assert act(both, torch.full((2,), 2.0)) is both and both.tolist() == [expected] * 2
+
+
+def test_wrapped_modules_say_how_they_were_wrapped():
+    """MindFormers looks at the options of a wrapped module by these names."""
+
+    def policy(*args):
+        return parallel.CheckpointPolicy.MUST_SAVE
+
+    recomputed = parallel.checkpoint_wrapper(torch.nn.Linear(2, 2), policy_fn=policy)
+    assert recomputed.checkpoint_kwargs == {"policy_fn": policy}
+    parallel.checkpoint_wrapper(recomputed)  # no second wrapping
+    assert recomputed.checkpoint_kwargs == {"policy_fn": policy}
+    assert parallel.checkpoint_wrapper(torch.nn.Linear(2, 2)).checkpoint_kwargs == {}
+    assert parallel.swap_wrapper(torch.nn.Linear(2, 2), policy_fn=policy).policy_fn is policy

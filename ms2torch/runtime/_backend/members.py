@@ -10,9 +10,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
-__all__ = ["bind_member", "has_member", "read_member"]
+__all__ = ["bind_member", "has_member", "read_member", "scalar"]
 
 
 def has_member(value: Any, name: str, owner: type) -> bool:
@@ -50,6 +51,12 @@ def bind_member(value: Any, name: str, owner: type, adapter: Callable[..., Any],
     if has_member(value, name, owner):
         return getattr(value, name)
     return getattr(_Nothing(), name, *default)
+
+
+def scalar(value: Any) -> Any:
+    """What ``float()`` and its like take: the one element of a numpy array of any rank, other values as they
+    are. Raises ValueError for an array of another size."""
+    return value.item() if isinstance(value, np.ndarray) else value
 
 
 class _Nothing:

@@ -126,6 +126,7 @@ from .walk import parameters_and_names as parameters_and_names
 from .walk import parameters_broadcast_dict as parameters_broadcast_dict
 from .walk import parameters_dict as parameters_dict
 from .walk import set_comm_fusion as set_comm_fusion
+from .walk import set_construct as set_construct
 from .walk import set_grad as set_grad
 from .walk import set_train as set_train
 from .walk import trainable_params as trainable_params

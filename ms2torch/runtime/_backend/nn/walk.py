@@ -7,20 +7,36 @@ own method. Source: MindSpore 2.10, mindspore.nn.Cell.
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import torch
 
 from ..params import is_generated_name, own, param_name
 
 _Torch = torch.nn.Module
+F = TypeVar("F", bound=Callable[..., Any])
 
 
+def method(function: F) -> F:
+    """An adapter `f(module, …)`: any receiver but a torch module gets the call, as it was made, by its own
+    method."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def call(m: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(m, _Torch):
+            return getattr(m, name)(*args, **kwargs)
+        return function(m, *args, **kwargs)
+
+    return call  # type: ignore[return-value]
+
+
+@method
 def cells_and_names(m: Any, cells: Any = None, name_prefix: str = "") -> Any:
     """(path, module) of the module itself (path ``name_prefix``) and of all below it, each once."""
-    if not isinstance(m, _Torch):
-        return m.cells_and_names(cells, name_prefix)
     return m.named_modules(memo=cells, prefix=name_prefix)
 
 
@@ -34,45 +50,49 @@ def construct(m: Any) -> Any:
     return m.step if isinstance(m, torch.optim.Optimizer) else m.construct
 
 
+def set_construct(m: Any, function: Any) -> None:
+    """``m.construct = function``: sets ``forward`` of a module, ``step`` of an optimizer."""
+    if isinstance(m, _Torch) or (isinstance(m, type) and issubclass(m, _Torch)):
+        m.forward = function
+    elif isinstance(m, torch.optim.Optimizer):
+        m.step = function  # type: ignore[method-assign]
+    else:
+        m.construct = function
+
+
+@method
 def parameters_and_names(m: Any, name_prefix: str = "", expand: bool = True) -> Any:
     """(path, parameter), each parameter once; ``expand=False`` gives the module's own."""
-    if not isinstance(m, _Torch):
-        return m.parameters_and_names(name_prefix, expand)
     return m.named_parameters(prefix=name_prefix, recurse=expand)
 
 
+@method
 def get_parameters(m: Any, expand: bool = True) -> Any:
     """The parameters, each once."""
-    if not isinstance(m, _Torch):
-        return m.get_parameters(expand)
     return m.parameters(recurse=expand)
 
 
+@method
 def trainable_params(m: Any, recurse: bool = True) -> Any:
     """The parameters that take a gradient."""
-    if not isinstance(m, _Torch):
-        return m.trainable_params(recurse)
     return [p for p in m.parameters(recurse=recurse) if p.requires_grad]
 
 
+@method
 def untrainable_params(m: Any, recurse: bool = True) -> Any:
     """The parameters that take no gradient."""
-    if not isinstance(m, _Torch):
-        return m.untrainable_params(recurse)
     return [p for p in m.parameters(recurse=recurse) if not p.requires_grad]
 
 
+@method
 def parameters_dict(m: Any, recurse: bool = True) -> Any:
     """MindSpore name to parameter."""
-    if not isinstance(m, _Torch):
-        return m.parameters_dict(recurse)
     return OrderedDict((param_name(p) or path, p) for path, p in m.named_parameters(recurse=recurse))
 
 
+@method
 def parameters_broadcast_dict(m: Any, recurse: bool = True) -> Any:
     """MindSpore name to parameter, without those that are parallel by layer; None if there is none."""
-    if not isinstance(m, _Torch):
-        return m.parameters_broadcast_dict(recurse)
     found = OrderedDict(
         (name, p)
         for name, p in parameters_dict(m, recurse).items()
@@ -91,23 +111,19 @@ def cells(m: Any) -> Any:
     return name_cells(m).values() if isinstance(m, _Torch) else m.cells()
 
 
+@method
 def update_parameters_name(m: Any, prefix: str = "", recurse: bool = True) -> None:
     """Every parameter is named ``prefix`` + its path from ``m``; an empty prefix changes nothing."""
-    if not isinstance(m, _Torch):
-        m.update_parameters_name(prefix, recurse)
-        return
     if not isinstance(prefix, str):
         raise TypeError(f"the prefix must be a str, but got {type(prefix).__name__}")
     if prefix:
         for path, p in m.named_parameters(recurse=recurse):
-            p._mf_name = prefix + path  # type: ignore[attr-defined]
+            p._mf_name = prefix + path
 
 
+@method
 def check_names(m: Any) -> None:
     """ValueError if two parameters have one name."""
-    if not isinstance(m, _Torch):
-        m.check_names()
-        return
     seen: set[str] = set()
     for path, p in m.named_parameters():
         name = param_name(p) or path
@@ -116,14 +132,12 @@ def check_names(m: Any) -> None:
         seen.add(name)
 
 
+@method
 def insert_child_to_cell(m: Any, child_name: str, child_cell: Any) -> None:
     """Add a child under ``child_name``; the names of its parameters stay as they are.
 
     Raises TypeError for a child that is no module or a name that is no str, KeyError for a name in use.
     """
-    if not isinstance(m, _Torch):
-        m.insert_child_to_cell(child_name, child_cell)
-        return
     if not isinstance(child_name, str):
         raise TypeError(f"the child's name must be a str, but got {type(child_name).__name__}")
     if child_name == "":
@@ -135,15 +149,13 @@ def insert_child_to_cell(m: Any, child_name: str, child_cell: Any) -> None:
     m._modules[child_name] = child_cell
 
 
+@method
 def insert_param_to_cell(m: Any, param_name: str, param: Any, check_name_contain_dot: bool = True) -> None:
     """Add a parameter under ``param_name``, which names it too if it has no name of its own.
 
     Raises KeyError for an empty name, one with a dot (unless the check is off) or one in use, TypeError for a
     value that is no parameter.
     """
-    if not isinstance(m, _Torch):
-        m.insert_param_to_cell(param_name, param, check_name_contain_dot)
-        return
     if not param_name:
         raise KeyError("the parameter's name must not be empty")
     if check_name_contain_dot and "." in param_name:
@@ -168,10 +180,9 @@ def set_grad(m: Any, requires_grad: bool = True) -> Any:
     return m if isinstance(m, _Torch) else m.set_grad(requires_grad)
 
 
+@method
 def add_flags(m: Any, **flags: Any) -> Any:
     """Each flag becomes an attribute; returns ``m``."""
-    if not isinstance(m, _Torch):
-        return m.add_flags(**flags)
     held = m.__dict__.setdefault("_mf_flags", {})
     for name, value in flags.items():
         held[name] = value
@@ -179,10 +190,9 @@ def add_flags(m: Any, **flags: Any) -> Any:
     return m
 
 
+@method
 def add_flags_recursive(m: Any, **flags: Any) -> Any:
     """`add_flags` on the module and all below."""
-    if not isinstance(m, _Torch):
-        return m.add_flags_recursive(**flags)
     for each in m.modules():
         add_flags(each, **flags)
     return m
@@ -205,10 +215,9 @@ def param_prefix(m: Any) -> Any:
     return ""
 
 
+@method
 def init_parameters_data(m: Any, auto_parallel_mode: bool = False) -> Any:
     """Data of a port's parameters exists from the start, so none is replaced: an empty dict."""
-    if not isinstance(m, _Torch):
-        return m.init_parameters_data(auto_parallel_mode)
     if auto_parallel_mode:
         raise NotImplementedError(
             "init_parameters_data(auto_parallel_mode=True) belongs to graph-mode auto parallel"
@@ -216,10 +225,9 @@ def init_parameters_data(m: Any, auto_parallel_mode: bool = False) -> Any:
     return {}
 
 
+@method
 def set_comm_fusion(m: Any, fusion_type: int, recurse: bool = True) -> Any:
     """Keeps the fusion number on the parameters; it groups graph-mode communication and changes no value."""
-    if not isinstance(m, _Torch):
-        return m.set_comm_fusion(fusion_type, recurse)
     for p in trainable_params(m, recurse):
         p.comm_fusion = fusion_type
     return m

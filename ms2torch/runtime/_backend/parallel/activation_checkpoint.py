@@ -126,7 +126,12 @@ def checkpoint(
 
 
 class CheckpointWrapper:
-    """What a recomputed module is an instance of, beside its own class."""
+    """What a recomputed module is an instance of, beside its own class.
+
+    ``checkpoint_kwargs`` are the options that it was wrapped with.
+    """
+
+    checkpoint_kwargs: dict[str, Any]
 
 
 class CheckpointExcludeWrapper:
@@ -164,6 +169,8 @@ def checkpoint_wrapper(
     """
     run = checkpoint_fn or checkpoint
     if isinstance(module, nn.Module):
+        if not isinstance(module, CheckpointWrapper):
+            module.__dict__["checkpoint_kwargs"] = options
         return rewrap_forward(module, CheckpointWrapper, functools.partial(_run_checkpoint, run, options))
 
     @functools.wraps(module)

@@ -19,7 +19,12 @@ __all__ = ["SwapManager", "SwapWrapper", "swap_wrapper"]
 
 
 class SwapWrapper:
-    """What a module whose activations are swapped is an instance of, beside its own class."""
+    """What a module whose activations are swapped is an instance of, beside its own class.
+
+    ``policy_fn`` is the policy that it was wrapped with.
+    """
+
+    policy_fn: Callable[[torch.Tensor], Any] | None
 
 
 class SwapManager:
@@ -89,6 +94,8 @@ def swap_wrapper(module: Any, policy_fn: Callable[[torch.Tensor], Any] | None = 
     policy).
     """
     if isinstance(module, nn.Module):
+        if not isinstance(module, SwapWrapper):
+            module.__dict__["policy_fn"] = policy_fn
         return rewrap_forward(module, SwapWrapper, functools.partial(_run, policy_fn))
 
     @functools.wraps(module)
