@@ -126,6 +126,8 @@ def pynative_template(model, config):
     """The template for `deepseek_v3` or `qwen3`, with the numbers of a TransformerConfig in it."""
     made = WeightTemplate(weight_converters=_MODELS[model](config))
     made.set_model_config(config)
+    # The loader tries longer patterns first; what matters is that those of one layer precede those of any.
+    made._sorted_hf_patterns.sort(key=lambda found: found[1].count("{}"))  # pylint: disable=W0212
     for converter in made.weight_converters:
         for name in converter.mf_names if isinstance(converter, ExpertsConvertOp) else ():
             # The loader looks experts up among patterns; a name without a layer's number is one, too.
