@@ -2,6 +2,7 @@
 what a resumed run goes on with; and MF_TRACE records a step for `ms2torch compare`."""
 
 from mindformers.pynative import _backend
+from mindformers.pynative.distributed.divisible import check_layout
 from mindformers.pynative.trainer.options import prepare, settle
 
 
@@ -44,9 +45,10 @@ def _optimizer_update(self, *args, **kwargs):
 # ms2torch: wraps Trainer._init_config, written for f86f9a285505 cd1ee1b59021
 @staticmethod
 def _init_config(config):
-    """Upstream's; options that need a word, and a checkpoint that is not there, are told before anything is built."""
+    """Upstream's; options that need a word, layouts that do not divide, checkpoints that are not there: told before anything is built."""
     config = prepare(config)
     made = settle(Trainer._upstream_init_config(config), config)  # noqa: F821
+    check_layout(made, _backend.get_world_size())
     if made.checkpoint.load_path:
         _backend.serialization.require_checkpoint(made.checkpoint.load_path)
     return made
