@@ -3,9 +3,32 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 
 from ms2torch.types import Type
+
+
+# Functions of these standard modules return what they were given, or what a call they were given returns.
+_HAND_ON = frozenset(
+    ["concurrent", "contextlib", "contextvars", "copy", "functools", "heapq", "itertools", "multiprocessing"]
+    + ["operator", "pickle", "queue", "random", "typing", "weakref"]
+)
+# Libraries that make their own values; what any other one returns (a helper beside the file, say) is unknown.
+_OWN_VALUES = frozenset(
+    ["numpy", "torch", "transformers", "safetensors", "tokenizers", "sentencepiece", "tiktoken", "datasets"]
+    + ["PIL", "cv2", "matplotlib", "pandas", "scipy", "sklearn", "nltk", "jieba", "rouge", "rouge_chinese"]
+    + ["yaml", "tqdm", "regex", "requests", "httpx", "jinja2", "pydantic", "fastapi", "starlette", "uvicorn"]
+    + ["setproctitle", "mindspore_gs", "mindspore_lite"]
+)
+
+
+def hands_on(name: str) -> bool:
+    """Whether a function of another library may return a tensor or module that came from this code."""
+    top, _, rest = name.partition(".")
+    if top in sys.stdlib_module_names:
+        return top in _HAND_ON or (top == "collections" and rest in ("deque", "namedtuple"))
+    return top not in _OWN_VALUES
 
 
 def foreign_method(owner: Type, name: str) -> Type | None:

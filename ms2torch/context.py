@@ -24,9 +24,11 @@ from ms2torch.types import Type
 if TYPE_CHECKING:
     from ms2torch.uses import Uses
 
-ROOTS = frozenset(("torch", "_backend", "numpy", "math"))
+ROOTS = frozenset(("torch", "_backend", "numpy", "math", "functools"))
 # A root at the head of a dotted name inside a target or template.
-ROOT = re.compile(r"^(torch|_backend|numpy|math)$|(?<![\w.])(torch|_backend|numpy|math)(?=\.)")
+ROOT = re.compile(
+    r"^(torch|_backend|numpy|math|functools)$|(?<![\w.])(torch|_backend|numpy|math|functools)(?=\.)"
+)
 # The states that a reference or site can end in.
 STATES = ("converted", "adapted", "grafted", "guarded", "unresolved")
 

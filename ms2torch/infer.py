@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ms2torch.binding import foreign_method, is_ellipsis, is_self, rebinds, unpack
+from ms2torch.binding import foreign_method, hands_on, is_ellipsis, is_self, rebinds, unpack
 from ms2torch.index import ClassInfo, Index, ModuleInfo
 from ms2torch.kinds import class_kind, foreign_kind
 from ms2torch.scopes import Binding, Scope
@@ -289,7 +289,7 @@ class Inference:
             row = self.tables.rows.get(self.tables.canonical(name))
             return parse(row.returns) if row is not None and row.attr and row.returns else None
         if name is not None and self.index.split(name) is None:
-            return Type(f"foreign:{name}")
+            return None if hands_on(name) else Type(f"foreign:{name}")
         owner = self.type_of(node.value)
         if owner is None:
             return None
@@ -354,7 +354,7 @@ class Inference:
                 return Type(f"class:{name}")
             place = self.index.split(name)
             if place is None:
-                return Type(f"foreign:{name}")
+                return None if hands_on(name) else Type(f"foreign:{name}")
             return self._result(node, *place)
         if isinstance(node.func, ast.Name) and node.func.id in BUILTINS:
             return Type(node.func.id)

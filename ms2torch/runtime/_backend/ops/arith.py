@@ -254,10 +254,23 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
 
 
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
-    """``clamp`` under its older name; ``x`` may be a list or tuple of tensors."""
+    """Values limited as by ``clamp``; ``x`` may be a list or tuple of tensors.
+
+    MindSpore makes it of Maximum and Minimum: a value equal to a bound gets half of the gradient
+    (``clamp`` hands on all of it).
+    """
     if clip_value_min is None and clip_value_max is None:
         raise ValueError("clip_by_value needs clip_value_min or clip_value_max")
-    return clamp(x, clip_value_min, clip_value_max)
+    if is_sequence(x):
+        return type(x)(clip_by_value(one, clip_value_min, clip_value_max) for one in x)
+    if not (isinstance(x, Tensor) and x.is_floating_point()):
+        return clamp(x, clip_value_min, clip_value_max)
+    low, high = (
+        torch.as_tensor(bound, dtype=x.dtype, device=x.device) if isinstance(bound, int | float) else bound
+        for bound in (clip_value_min, clip_value_max)
+    )
+    out = x if low is None else maximum(x, low)
+    return out if high is None else minimum(out, high)
 
 
 def clip_by_norm(x: Any, max_norm: Any, norm_type: Any = 2.0, error_if_nonfinite: bool = False) -> Any:
