@@ -127,6 +127,28 @@ LAYERS = {
         [(2, 3), (2, 3)],
     ),
     "bce logits": ("nn.BCEWithLogitsLoss()", [(2, 3), (2, 3)]),
+    "bce logits sum": ("nn.BCEWithLogitsLoss('sum')", [(2, 3), (2, 3)]),
+    "kl sum": ("Probable(nn, nn.KLDivLoss('sum'))", [(2, 3), (2, 3)]),
+    "kl none": ("Probable(nn, nn.KLDivLoss('none'))", [(2, 3), (2, 3)]),
+    "bce": ("Probable(nn, nn.BCELoss(), both=True)", [(2, 3), (2, 3)]),
+    "bce none": ("Probable(nn, nn.BCELoss(reduction='none'), both=True)", [(2, 3), (2, 3)]),
+    "hinge": ("Signed(nn.HingeEmbeddingLoss())", [(2, 3), (2, 3)]),
+    "hinge margin": ("Signed(nn.HingeEmbeddingLoss(0.5, 'sum'))", [(2, 3), (2, 3)]),
+    "ranking": ("Signed(nn.MarginRankingLoss(0.2))", [(3,), (3,), (3,)]),
+    "cosine": ("Signed(nn.CosineEmbeddingLoss(0.1))", [(3, 4), (3, 4), (3,)]),
+    "unflatten": ("nn.Unflatten(1, (2, 3))", [(2, 6)]),
+    "pixelunshuffle": ("nn.PixelUnshuffle(2)", [(1, 1, 4, 6)]),
+    "dropout1d eval": ("nn.Dropout1d(0.3)", [(2, 3, 4)]),
+    "dropout2d eval": ("nn.Dropout2d(0.3)", [(2, 3, 2, 2)]),
+    "dropout3d eval": ("nn.Dropout3d(0.3)", [(1, 2, 2, 2, 2)]),
+    "logsoftmax axis": ("nn.LogSoftmax(axis=0)", [(2, 3)]),
+    "softmax2d": ("nn.Softmax2d()", [(1, 2, 2, 2)]),
+    "relu3d conv": ("nn.Conv3d(1, 2, 2, stride=2, pad_mode='valid', has_bias=True)", [(1, 1, 4, 4, 4)]),
+    "conv3dT": ("nn.Conv3dTranspose(1, 2, 2, stride=2, pad_mode='pad')", [(1, 1, 2, 3, 3)]),
+    "maxpool3d": ("nn.MaxPool3d(2, 2)", [(1, 1, 4, 4, 4)]),
+    "avgpool3d": ("nn.AvgPool3d(2, 2)", [(1, 1, 4, 4, 4)]),
+    "adaptive max 1d": ("nn.AdaptiveMaxPool1d(2)", [(1, 2, 6)]),
+    "adaptive avg 3d": ("nn.AdaptiveAvgPool3d(2)", [(1, 1, 4, 5, 6)]),
 }
 
 # name: (layer, input shape, integer labels)
@@ -239,10 +261,15 @@ def clip_to(nn):
     return lambda x: layer(x, abs(x).max())
 
 
-def probable(nn, loss):
-    """A loss whose labels are probabilities."""
+def probable(nn, loss, both=False):
+    """A loss whose labels are probabilities, or whose labels and predictions are."""
     softmax = nn.Softmax()
-    return lambda logits, labels: loss(logits, softmax(labels))
+    return lambda logits, labels: loss(softmax(logits) if both else logits, softmax(labels))
+
+
+def signed(loss):
+    """A loss whose last argument holds only 1 and -1."""
+    return lambda *values: loss(*values[:-1], values[-1] / abs(values[-1]))
 
 
 def rounded(value):
@@ -254,7 +281,7 @@ def rounded(value):
 def results(fw):
     """Every case's numbers as lists, under one key each; a case that the framework cannot run is left out."""
     nn = fw.nn
-    scope = {"nn": nn, "ClipTo": clip_to, "Probable": probable}
+    scope = {"nn": nn, "ClipTo": clip_to, "Probable": probable, "Signed": signed}
     out = {}
 
     def case(key, run):

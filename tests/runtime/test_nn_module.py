@@ -245,3 +245,47 @@ def test_construct_of_receivers_of_any_type_is_set():
     other = Other()
     walk.set_construct(other, 2)
     assert other.construct == 2
+
+
+def test_rrelu_draws_outside_of_training_too():
+    layer = nn.RReLU(0.1, 0.4)
+    assert not layer.training
+    y = layer(torch.full((1000,), -1.0))
+    assert -0.4 <= y.min() < -0.3 and -0.2 < y.max() <= -0.1
+    with pytest.raises(ValueError, match="must not exceed"):
+        nn.RReLU(0.5, 0.4)
+
+
+def test_soft_margin_loss():
+    x, sign = torch.tensor([[0.3, -2.0]]), torch.tensor([[1.0, -1.0]])
+    want = torch.log1p(torch.exp(-x * sign))
+    assert torch.allclose(nn.SoftMarginLoss("none")(x, sign), want)
+    assert torch.allclose(nn.SoftMarginLoss()(x, sign), want.mean())
+    for loss in (nn.LossBase, nn.KLDivLoss):
+        with pytest.raises(ValueError, match="but got 'half'"):
+            loss("half")
+
+
+def test_loss_base_weighs_and_reduces():
+    x = torch.tensor([1.0, 3.0], dtype=torch.float16)
+    assert nn.LossBase().get_axis(x) == (0,)
+    assert nn.LossBase().get_loss(x).item() == 2.0
+    assert nn.LossBase("sum").get_loss(x, torch.tensor([2.0, 1.0])).item() == 5.0
+    out = nn.LossBase(None).get_loss(x, 2)
+    assert out.tolist() == [2.0, 6.0] and out.dtype is torch.float16
+
+
+def test_arguments_of_small_layers():
+    for made in (
+        lambda: nn.Dropout(keep_prob=0.0),
+        lambda: nn.Dropout(p=1.0),
+        lambda: nn.Dropout2d(1.5),
+        lambda: nn.Pad(((0, 0),), "EDGE"),
+    ):
+        with pytest.raises(ValueError):
+            made()
+    torch.manual_seed(0)
+    kept = nn.Dropout2d(0.5).set_train()(torch.ones(1, 64, 2, 2))
+    assert {tuple(c.flatten().tolist()) for c in kept[0]} == {(0.0,) * 4, (2.0,) * 4}
+    assert nn.Norm(axis=0, keep_dims=True)(torch.tensor([[3.0], [4.0]])).tolist() == [[5.0]]
+    assert nn.Norm()(torch.tensor([[3.0], [4.0]])).item() == 5.0

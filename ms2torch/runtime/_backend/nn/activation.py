@@ -268,7 +268,8 @@ class PReLU(Module):
 
 
 class RReLU(Module):
-    """Leaky ReLU with a slope drawn from [``lower``, ``upper``] in training and their mean otherwise."""
+    """Leaky ReLU with a slope drawn from [``lower``, ``upper``] for each element: outside of training too,
+    unlike torch's."""
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> None:
         super().__init__()
@@ -277,7 +278,7 @@ class RReLU(Module):
         self.lower, self.upper = lower, upper
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.rrelu(x, self.lower, self.upper, self.training)
+        return F.rrelu(x, self.lower, self.upper, training=True)
 
 
 _BY_NAME: dict[str, type[Module]] = {
