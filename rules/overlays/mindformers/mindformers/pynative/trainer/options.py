@@ -98,7 +98,10 @@ def settle(config, given):
     """
     raw = _written(given)
     _complete(config.model)
-    refused = [*_of_model(config.model), *_of_optimizer(config.optimizer), *_of_run(config, raw)]
+    refused = [*_of_model(config.model), *_of_run(config, raw)]
+    # Inference builds no such layer and no optimizer; it may also be asked for by Trainer(run_mode="predict").
+    if _value(config, "run_mode", "train") == "train" and _value(config, "inference") is None:
+        refused += [*_of_mtp(config.model), *_of_optimizer(config.optimizer)]
     if refused:
         raise ValueError("; ".join(refused))
     for line in _warnings(config, raw):
@@ -149,14 +152,7 @@ def _of_model(model):
             "model.use_flash_attention=False with grouped queries: MindFormers repeats keys along the wrong axis "
             "there; flash attention (True) takes groups as they are"
         )
-    layers = _value(model, "num_nextn_predict_layers", 0) or _value(model, "mtp_num_layers", 0)
-    factors = ("mtp_loss_factor", "mtp_loss_scaling_factor")
-    if layers and not any(isinstance(_value(model, name), int | float) for name in factors):
-        yield (
-            f"model.num_nextn_predict_layers={layers} needs model.mtp_loss_scaling_factor (a number, 0.3 say): "
-            "without it the loss of the multi-token prediction layers has no weight"
-        )
-    kind = _value(model, "moe_router_load_balancing_type", "aux_loss")
+    kind = _value(model, "moe_router_load_balancing_type", "sub_seq_aux_loss")  # upstream's default
     # Without a coefficient no auxiliary loss is computed, whatever its type.
     if kind not in LOAD_BALANCING and _value(model, "moe_aux_loss_coeff", 0.0):
         yield (
@@ -165,6 +161,16 @@ def _of_model(model):
         )
     if _value(model, "moe_grouped_gemm", True) is False:
         yield "model.moe_grouped_gemm=False: MindFormers' PyNative experts are grouped matmuls only"
+
+
+def _of_mtp(model):
+    layers = _value(model, "num_nextn_predict_layers", 0) or _value(model, "mtp_num_layers", 0)
+    factors = ("mtp_loss_factor", "mtp_loss_scaling_factor")
+    if layers and not any(isinstance(_value(model, name), int | float) for name in factors):
+        yield (
+            f"model.num_nextn_predict_layers={layers} needs model.mtp_loss_scaling_factor (a number, 0.3 say): "
+            "without it the loss of the multi-token prediction layers has no weight"
+        )
 
 
 def _of_optimizer(optimizer):

@@ -44,10 +44,10 @@ def _optimizer_update(self, *args, **kwargs):
 
 # ms2torch: wraps Trainer._init_config, written for f86f9a285505 cd1ee1b59021
 @staticmethod
-def _init_config(config):
-    """Upstream's; options that need a word, layouts that do not divide, checkpoints that are not there: told before anything is built."""
+def _init_config(config, *args, **kwargs):
+    """Upstream's; options, layouts that do not divide, checkpoints that are not there: told before anything is built."""
     config = prepare(config)
-    made = settle(Trainer._upstream_init_config(config), config)  # noqa: F821
+    made = settle(Trainer._upstream_init_config(config, *args, **kwargs), config)  # noqa: F821
     check_layout(made, _backend.get_world_size())
     if made.checkpoint.load_path:
         _backend.serialization.require_checkpoint(made.checkpoint.load_path)
