@@ -73,8 +73,13 @@ def convert(asked: Request, progress: Callable[[int, int], None] = lambda done, 
 
 def prepare(asked: Request) -> tuple[Plan, Checkpoint, list[Path]]:
     """The plan for a request, its source, and the files to be put beside the result. Reads no tensor."""
-    if SIDES[asked.origin] == SIDES[asked.target] and asked.model is None and not asked.maps:
-        return _same_side(asked)
+    again = SIDES[asked.origin] == SIDES[asked.target]
+    if again and asked.model is None and not asked.maps:
+        source = open_source(asked.source, SIDES[asked.origin])
+        if not isinstance(source, ranks.MindSporeRanks) and not source.megatron:
+            # Another file format, or one checkpoint of the port's ranks: names and values stay.
+            made = generic.copied(source.infos, getattr(torch, asked.dtype) if asked.dtype else None)
+            return made, source, _beside(asked, None)
     if asked.model == "any" or (asked.maps and all(path.suffix == ".json" for path in asked.maps)):
         source = open_source(asked.source, SIDES[asked.origin])
         return generic.make(source.infos, asked.origin, asked.target, asked.maps), source, []
@@ -104,26 +109,36 @@ def prepare(asked: Request) -> tuple[Plan, Checkpoint, list[Path]]:
     conventions = generic.conventions()
     if isinstance(source, ranks.MindSporeRanks):
         plan.fit(expanded, source.infos, source.fit, conventions.suffixes)
+    if again:  # by way of the other side, where rows of ranks and halves of Megatron have one form
+        over = "hf" if SIDES[asked.target] == "mf" else "mf"
+        source = Planned(
+            plan.make(expanded, source.infos, over, suffixes=conventions.suffixes, state=conventions.state),
+            source,
+        )
+        expanded = table.expand(known, {**values, "interleaved_mlp": asked.sets.get("interleaved_mlp", True)})
     made = plan.make(
         expanded,
         source.infos,
         SIDES[asked.target],
         dtype=getattr(torch, asked.dtype) if asked.dtype else None,
-        suffixes=conventions.suffixes if SIDES[asked.origin] == "mf" else {},
+        suffixes=conventions.suffixes if SIDES[asked.origin] == "mf" and not again else {},
         state=conventions.state,
     )
     return made, source, _beside(asked, hf)
 
 
-def _same_side(asked: Request) -> tuple[Plan, Checkpoint, list[Path]]:
-    """Another file format, or one checkpoint of many ranks' parts: names and values stay."""
-    source = open_source(asked.source, SIDES[asked.origin])
-    if isinstance(source, ranks.MindSporeRanks):
-        raise UserError(
-            f"{asked.source} was written by ranks: add --config or --yaml, which tell whole shapes"
-        )
-    made = generic.copied(source.infos, getattr(torch, asked.dtype) if asked.dtype else None)
-    return made, source, _beside(asked, None)
+class Planned(Checkpoint):
+    """The tensors of a plan as a source for the next one."""
+
+    def __init__(self, made: Plan, source: Checkpoint) -> None:
+        super().__init__()
+        self._made, self._source = made.outputs, source
+        self.infos = {name: plan.Info(one.shape, one.dtype) for name, one in made.outputs.items()}
+
+    def read(self, name: str, index: int | None = None) -> torch.Tensor:
+        """The tensor ``name``, or its part ``index`` of dimension 0."""
+        made = self._made[name]
+        return made.value(self._source) if index is None else made.at(self._source, index)
 
 
 def _settings(asked: Request) -> tuple[settings.Settings | None, settings.Settings | None]:
@@ -215,6 +230,8 @@ def _staged(asked: Request) -> Iterator[Path]:
             end.rename(work / "before")
         os.replace(stage, end)
     except BaseException:
+        if (work / "before").exists() and not end.exists():
+            (work / "before").rename(end)
         shutil.rmtree(work, ignore_errors=True)
         for folder in made:
             if folder.exists() and not any(folder.iterdir()):

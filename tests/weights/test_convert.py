@@ -241,6 +241,8 @@ def test_rank_folders(tmp_path: Path, qwen: Path, capsys: pytest.CaptureFixture[
     config = ("--config", str(qwen / "config.json"))
     assert convert(tmp_path / "ranks", tmp_path / "back", "mindspore", "hf", *config) == 0
     assert equal(qwen, tmp_path / "back")
+    assert convert(tmp_path / "ranks", tmp_path / "port", "mindspore", "mindformers", *config) == 0
+    assert equal(tmp_path / "out", tmp_path / "port")
     split(tensors, tmp_path / "other", 4, twist=True)
     code = convert(tmp_path / "other", tmp_path / "no", "mindspore", "hf", *config)
     assert "another way than over consecutive ranks" in refused(capsys, tmp_path / "no", code)
@@ -311,6 +313,9 @@ def test_megatrons_folders(tmp_path: Path, qwen: Path) -> None:
     config = ("--config", str(qwen / "config.json"))
     assert convert(tmp_path / "run", tmp_path / "back", "mindformers", "hf", *config) == 0
     assert equal(qwen, tmp_path / "back")
+    assert convert(tmp_path / "run", tmp_path / "port", "mindformers", "mindformers", *config) == 0
+    assert convert(qwen, tmp_path / "direct") == 0
+    assert equal(tmp_path / "port", tmp_path / "direct")
 
 
 def test_rows_of_ones_own(tmp_path: Path, qwen: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -533,3 +538,19 @@ def test_without_torch(
     assert "this command needs safetensors: pip install 'ms2torch[weights]'" in refused(
         capsys, tmp_path / "out", code
     )
+
+
+def test_what_was_there_comes_back(tmp_path: Path, qwen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ms2torch.weights import convert as module
+
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine").write_text("x")
+
+    def fails(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(module.os, "replace", fails)
+    assert convert(qwen, out, "hf", "mindformers", "--force") == 2
+    assert (out / "mine").read_text() == "x"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "qwen"]
