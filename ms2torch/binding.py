@@ -8,19 +8,23 @@ from collections.abc import Callable
 
 from ms2torch.types import Type
 
-
 # Functions of these standard modules return what they were given, or what a call they were given returns.
 _HAND_ON = frozenset(
-    ["concurrent", "contextlib", "contextvars", "copy", "functools", "heapq", "itertools", "multiprocessing"]
-    + ["operator", "pickle", "queue", "random", "typing", "weakref"]
-)
+    {
+        "concurrent", "contextlib", "contextvars", "copy", "functools", "heapq", "itertools",
+        "multiprocessing", "operator", "pickle", "queue", "random", "typing", "weakref",
+    }
+)  # fmt: skip
 # Libraries that make their own values; what any other one returns (a helper beside the file, say) is unknown.
 _OWN_VALUES = frozenset(
-    ["numpy", "torch", "transformers", "safetensors", "tokenizers", "sentencepiece", "tiktoken", "datasets"]
-    + ["PIL", "cv2", "matplotlib", "pandas", "scipy", "sklearn", "nltk", "jieba", "rouge", "rouge_chinese"]
-    + ["yaml", "tqdm", "regex", "requests", "httpx", "jinja2", "pydantic", "fastapi", "starlette", "uvicorn"]
-    + ["setproctitle", "mindspore_gs", "mindspore_lite"]
-)
+    {
+        "numpy", "torch", "transformers", "safetensors", "tokenizers", "sentencepiece", "tiktoken",
+        "datasets", "PIL", "cv2", "matplotlib", "pandas", "scipy", "sklearn", "nltk", "jieba",
+        "rouge", "rouge_chinese", "yaml", "tqdm", "regex", "requests", "httpx", "jinja2",
+        "pydantic", "fastapi", "starlette", "uvicorn", "setproctitle", "mindspore_gs",
+        "mindspore_lite",
+    }
+)  # fmt: skip
 
 
 def hands_on(name: str) -> bool:

@@ -55,7 +55,7 @@ UNREAD_BY_THE_MODEL = {
     "attention_softmax_in_fp32": True, "bias_dropout_fusion": False, "bias_swiglu_fusion": False,
     "callback_moe_droprate": False, "comp_comm_parallel": False, "cpu_offloading": False,
     "enable_expert_relocation": False, "fp16_lm_cross_entropy": False, "fp32_residual_connection": False,
-    "group_wise_a2a": False, "mask_func_type": "attn_mask_fill", "mla_qkv_concat": True,
+    "group_wise_a2a": False, "initializer_range": 0.01, "mask_func_type": "attn_mask_fill", "mla_qkv_concat": True,
     "moe_expert_capacity_factor": None, "moe_router_pre_softmax": False, "moe_shared_expert_overlap": False,
     "moe_z_loss_coeff": None, "nope_layer_interval": None, "param_init_std_rules": None,
     "print_expert_load": False, "sandwich_norm": False, "select_comm_recompute": False,
