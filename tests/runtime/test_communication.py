@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from ms2torch.runtime import _backend
-from ms2torch.runtime._backend import comm_prims, management
+from ms2torch.runtime._backend import comm_func, comm_prims, management
 from ms2torch.runtime._backend import communication as comm
 
 
@@ -149,3 +149,13 @@ def test_primitives_of_a_group_of_one():
         comm_prims.Broadcast(0)(x)
     with pytest.raises(ValueError, match="in 2 parts"):
         comm_prims.AlltoAll(2, 0, 0)(x)
+
+
+def test_comm_func_keeps_its_input_and_gives_a_pair():
+    t = torch.ones(2, requires_grad=True)
+    for call in (comm_func.all_reduce, comm_func.all_gather_into_tensor, comm_func.reduce_scatter_tensor):
+        out, handle = call(t)
+        assert handle is None and out.requires_grad and out is not t and out.tolist() == [1, 1]
+        assert call(t, async_op=True)[1].wait()
+    assert comm_func.all_reduce(torch.ones(1, dtype=torch.int8), "max")[0].dtype == torch.int8
+    assert comm_func.barrier() is None

@@ -8,6 +8,7 @@ from . import autograd as autograd
 from . import background as background
 from . import checkparam as checkparam
 from . import checkpoint_files as checkpoint_files
+from . import comm_func as comm_func
 from . import comm_prims as comm_prims
 from . import communication as communication
 from . import compat as compat
