@@ -119,3 +119,19 @@ def test_losses_take_reduction_by_position():
 def test_layer_norm_takes_an_int():
     out = mint.layer_norm(torch.tensor([[1.0, 3.0]]), 2)
     torch.testing.assert_close(out, torch.tensor([[-1.0, 1.0]]), atol=1e-4, rtol=0)
+
+
+def test_random_shapes():
+    assert mint.randn(2, 3).shape == mint.randn((2, 3)).shape == mint.rand([2, 3]).shape == (2, 3)
+    assert mint.rand(4, dtype=torch.float64).dtype is torch.float64
+    # MindSpore ignores what follows a shape, a dtype too
+    assert mint.randn((2, 3), torch.float16).dtype is mint.rand((1,), torch.float16).dtype is torch.float32
+    same(mint.rand(3, generator=torch.Generator().manual_seed(1)) < 1, [True] * 3, torch.bool)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_mean_of_cubes_in_half_precision(dtype):
+    x = torch.arange(16, dtype=dtype).reshape(1, 1, 4, 2, 2)
+    same(mint.avg_pool3d(x, 2), [[[[[3.5]], [[11.5]]]]], dtype)
+    same(mint.avg_pool3d(x, (2, 1, 2), stride=2, divisor_override=2), [[[[[5.0]], [[21.0]]]]], dtype)
+    same(ops.avg_pool3d(x, 2, 2), [[[[[3.5]], [[11.5]]]]], dtype)

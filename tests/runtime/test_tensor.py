@@ -316,3 +316,51 @@ def test_svd_rebuilds_the_matrix():
 
 def test_as_dtype():
     assert _receiver.as_dtype("mindspore.bfloat16") == torch.bfloat16
+
+
+def test_extreme_of_all_with_index_zero():
+    # recorded under MindSpore 2.10 on CPU: the index is 0 wherever the value stands, keep_dims or not
+    x = torch.tensor([[1.0, 2.0], [3.0, 0.0]])
+    for keep in (False, True):
+        value, index = T.argmax_with_value(x, axis=None, keep_dims=keep)
+        assert (value.item(), index.item(), value.shape, index.dtype) == (3.0, 0, (), torch.int64)
+        value, index = T.argmin_with_value(x, None, keep)
+        assert (value.item(), index.item(), index.shape) == (0.0, 0, ())
+
+
+def test_named_device():
+    meta = T.Tensor(np.ones((2, 1), np.int32), device="meta")
+    assert (meta.is_meta, meta.shape, meta.dtype) == (True, (2, 1), torch.int32)
+    assert not T.Tensor([1.0], device="CPU").is_meta
+
+
+def test_int32_indices_in_place():
+    where = torch.tensor([1, 0], dtype=torch.int32)
+    x = torch.tensor([[1, 2, 3], [4, 5, 6]], dtype=torch.int32)
+    assert T.index_fill_(x, 1, where, torch.tensor(7, dtype=torch.int32)) is x
+    assert x.tolist() == [[7, 7, 3], [7, 7, 6]]
+    assert T.index_copy_(x, 0, where, x.clone()).tolist() == [[7, 7, 6], [7, 7, 3]]
+
+
+def test_set_takes_the_memory_and_dtype_of_its_source():
+    x, source = torch.zeros(2, dtype=torch.float64), torch.tensor([1.0, 2.0, 3.0])
+    assert T.set_(x, source) is x and x.dtype is torch.float32
+    source[0] = 9
+    assert x.tolist() == [9.0, 2.0, 3.0]
+    y = torch.zeros(4)
+    assert T.set_(y, source, 1, (2,), (1,)).tolist() == [2.0, 3.0]
+    with pytest.raises(NotImplementedError, match="own dtype"):
+        T.set_(torch.zeros(1, dtype=torch.int32), source, 1, (2,), (1,))
+
+
+def test_generator():
+    from ms2torch.runtime._backend import random_state
+
+    one = random_state.Generator()
+    assert one.manual_seed(11) is one and one.initial_seed() == 11
+    state = one.get_state()
+    first = T.uniform_(torch.zeros(5), 1.0, 2.0, generator=one)
+    one.seed()
+    one.set_state(state)
+    assert torch.equal(first, T.uniform_(torch.zeros(5), 1.0, 2.0, generator=one))
+    assert ((first >= 1) & (first < 2)).all()

@@ -17,6 +17,11 @@ import torch
 from . import device, distributed
 
 
+def Generator() -> torch.Generator:
+    """A random generator on the device that computes. MindSpore 2.10: mindspore.Generator."""
+    return torch.Generator(device.current_device())
+
+
 def capture() -> dict[str, Any]:
     """The state of all generators, as tensors (uint8, uint32 as int64) and plain values."""
     name, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)

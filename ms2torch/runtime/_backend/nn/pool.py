@@ -7,6 +7,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from ..ops.convpool import mean_pool3d
 from .conv import as_tuple, explicit_pads, flat, same_pads
 from .module import Module
 
@@ -125,7 +126,7 @@ class _AvgPool(_Pool):
         )
 
     def _run(self, x: torch.Tensor) -> torch.Tensor:
-        pool: Any = (F.avg_pool1d, F.avg_pool2d, F.avg_pool3d)[self._n - 1]
+        pool: Any = (F.avg_pool1d, F.avg_pool2d, mean_pool3d)[self._n - 1]
         if self.pad_mode == "same":
             # The mean is over what lies inside the input.
             pads = self._same(x)

@@ -114,13 +114,20 @@ def conv3d(
     return _conv(3, input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 
+def mean_pool3d(x: Tensor, *args: Any) -> Tensor:
+    """``torch.nn.functional.avg_pool3d``, which has no kernel of half precision for the CPU."""
+    if x.device.type == "cpu" and x.dtype in (torch.float16, torch.bfloat16):
+        return F.avg_pool3d(x.float(), *args).to(x.dtype)
+    return F.avg_pool3d(x, *args)
+
+
 def _avg(
     x: Tensor, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, count: bool, divisor: Any
 ) -> Tensor:
     kernel, stride = each(kernel, n), each(stride, n)
     if n == 1:
         return F.avg_pool1d(x, kernel, stride, padding, ceil, count)
-    pool = F.avg_pool2d if n == 2 else F.avg_pool3d
+    pool = F.avg_pool2d if n == 2 else mean_pool3d
     return pool(x, kernel, stride, padding, ceil, count, divisor or None)
 
 

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ._common import ints, pair
+from .convpool import mean_pool3d
 from .linalg import cross as cross
 from .loss import cross_entropy as cross_entropy
 from .loss import labels
@@ -241,6 +242,33 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 def empty(*size: Any, dtype: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
     """Uninitialised memory; the device "Ascend" is torch's "npu"."""
     return torch.empty(*size, dtype=dtype, device=device_of(device), pin_memory=pin_memory)
+
+
+def rand(*size: Any, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
+    """Uniform in [0, 1); after a shape, further positional arguments are ignored, as MindSpore does."""
+    return torch.rand(_size(size), generator=generator, dtype=dtype, device=device_of(device))
+
+
+def randn(*size: Any, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
+    """Standard normal; after a shape, further positional arguments are ignored, as MindSpore does."""
+    return torch.randn(_size(size), generator=generator, dtype=dtype, device=device_of(device))
+
+
+def _size(size: Any) -> tuple[int, ...]:
+    return ints(size[0] if size and isinstance(size[0], tuple | list) else size)
+
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """Means over windows of (N, C, D, H, W); half precision too, for which torch has no CPU kernel."""
+    return mean_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def empty_like(input: Tensor, *, dtype: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:

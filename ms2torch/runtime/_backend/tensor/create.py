@@ -73,7 +73,8 @@ def from_numpy(array: Any) -> torch.Tensor:
 def _place(made: torch.Tensor, device: str | None) -> torch.Tensor:
     """On the device of a `with torch.device(…)` around the call, else on the one that computes."""
     if device is not None:
-        return made.cpu() if str(device).lower() == "cpu" else made.to(_device.current_device())
+        named = str(device).lower()
+        return made.to(named) if named in ("cpu", "meta") else made.to(_device.current_device())
     around = _around()
     return made.to(_device.current_device() if around is None else around)
 

@@ -34,6 +34,7 @@ __all__ = [
     "normal_",
     "scatter_",
     "scatter_add_",
+    "set_",
     "sub_",
     "zero_",
 ]
@@ -99,13 +100,47 @@ def copy_(self: torch.Tensor, src: Any, *args: Any, **kwargs: Any) -> torch.Tens
     return _in_place("copy_", self, src, args, kwargs)
 
 
+@method
+def index_copy_(self: torch.Tensor, dim: int, index: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
+    """Copies rows of ``tensor`` to the places ``index``, int32 or int64. MindSpore 2.10: Tensor.index_copy_."""
+    with _writable(self):
+        return self.index_copy_(dim, index.long(), tensor)
+
+
+@method
+def index_fill_(self: torch.Tensor, dim: int, index: torch.Tensor, value: Any) -> torch.Tensor:
+    """Fills the places ``index``, int32 or int64, along ``dim``. MindSpore 2.10: Tensor.index_fill_."""
+    with _writable(self):
+        return self.index_fill_(dim, index.long(), value)
+
+
+@method
+def set_(
+    self: torch.Tensor, source: Any = None, storage_offset: Any = None, size: Any = None, stride: Any = None
+) -> torch.Tensor:
+    """Makes this tensor one over the memory of ``source``, whose dtype it takes.
+
+    Raises NotImplementedError for an offset, size or stride of a source of another dtype.
+    MindSpore 2.10: Tensor.set_.
+    """
+    if not isinstance(source, torch.Tensor) or source.dtype is self.dtype:
+        given = [x for x in (source, storage_offset, size, stride) if x is not None]
+        with _writable(self):
+            result: torch.Tensor = self.set_(*given)
+        return result
+    if any(x is not None for x in (storage_offset, size, stride)):
+        raise NotImplementedError(
+            "set_: storage_offset, size and stride need a source of the tensor's own dtype"
+        )
+    self.data = source
+    return self
+
+
 bernoulli_ = _plain("bernoulli_")
 clamp_ = _plain("clamp_")
 exp_ = _plain("exp_")
 fill_ = _plain("fill_")
 index_add_ = _plain("index_add_")
-index_copy_ = _plain("index_copy_")
-index_fill_ = _plain("index_fill_")
 masked_fill_ = _plain("masked_fill_")
 normal_ = _plain("normal_")
 scatter_ = _plain("scatter_")

@@ -258,18 +258,28 @@ def argmin(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
 
 @method
 def argmax_with_value(
-    self: torch.Tensor, axis: int = 0, keep_dims: bool = False
+    self: torch.Tensor, axis: int | None = 0, keep_dims: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Maxima and their indices. MindSpore 2.10: Tensor.argmax_with_value."""
+    """Maxima and their indices; with ``axis`` None the one of all, without dimensions, and the index 0 wherever
+    it stands, as documented. MindSpore 2.10: Tensor.argmax_with_value.
+    """
+    if axis is None:
+        value = self.max()
+        return value, torch.zeros_like(value, dtype=torch.int64)
     values, indices = self.max(axis, keep_dims)
     return values, indices
 
 
 @method
 def argmin_with_value(
-    self: torch.Tensor, axis: int = 0, keep_dims: bool = False
+    self: torch.Tensor, axis: int | None = 0, keep_dims: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Minima and their indices. MindSpore 2.10: Tensor.argmin_with_value."""
+    """Minima and their indices; with ``axis`` None the one of all, without dimensions, and the index 0 wherever
+    it stands, as documented. MindSpore 2.10: Tensor.argmin_with_value.
+    """
+    if axis is None:
+        value = self.min()
+        return value, torch.zeros_like(value, dtype=torch.int64)
     values, indices = self.min(axis, keep_dims)
     return values, indices
 
