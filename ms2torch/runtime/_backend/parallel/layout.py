@@ -13,6 +13,7 @@ from typing import Any
 
 import torch.distributed as dist
 
+from ..nn import walk
 from .mesh import axis_ranks, get_comm_group_by_axis, init_device_mesh, mesh_shape, rank_list
 from .placements import Partial, Placement, Replicate, Shard, StridedShard, normalize, shard_dim_of
 from .torch_dist import DeviceMesh, DTensor
@@ -317,7 +318,7 @@ def get_current_layout(cell: Any) -> dict[str, dict[str, dict[str, Any]]]:
     """
     mine = str(dist.get_rank()) if dist.is_available() and dist.is_initialized() else "0"
     found: dict[str, dict[str, Any]] = {}
-    for name, param in cell.named_parameters():
+    for name, param in walk.parameters_dict(cell).items():  # an optimizer answers with its states
         entry = layout_of(param).to_dict() if isinstance(param, DTensor) else {}
         # MindSpore's spelling ("Float32"), which checkpoint metadata looks up.
         entry["type"] = str(param.dtype).removeprefix("torch.").capitalize().replace("Bfloat", "BFloat")

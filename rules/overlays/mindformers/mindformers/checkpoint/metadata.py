@@ -20,6 +20,8 @@ def save_metadata(sharded_tensor_metas, param_file_mappings, meta_data_path):
     def named(tensor):
         if isinstance(tensor, list):
             return [named(one) for one in tensor]
+        if isinstance(tensor.dtype, str):  # of another rank: layouts carry the name
+            return tensor
         return dataclasses.replace(tensor, dtype=_backend.dtypes.dtype_name(tensor.dtype))
 
     renamed = {
