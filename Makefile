@@ -40,10 +40,12 @@ lint: $(VENV)/.test-$(TORCH)
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=90
 
-# Every parallel layout of the port, up to four ranks on this machine, against one process.
+# Every parallel layout of the port, up to four ranks on this machine, against one process; checkpoints
+# of one layout loaded under another.
 test-distributed: $(VENV)/.test-$(TORCH)
 	$(BIN)/ms2torch rewrite "mindformers==$(MINDFORMERS)" -o $(PORT) --force
 	$(BIN)/python tests/distributed/matrix.py --port $(PORT) --faults
+	$(BIN)/python tests/distributed/checkpoints.py --port $(PORT)
 
 clean:
 	rm -rf build

@@ -170,7 +170,9 @@ class Matrix:
         overrides = {**REFERENCES[layout.reference], **layout.overrides}
         got, why = measure(overrides, layout.ranks, self.timeout, fault)
         good = False
-        if got and base:
+        if layout.refused:
+            good = got is None and layout.refused in why
+        elif got and base:
             good, why = compare(layout, got, base)
             good ^= fault is not None
         self.tried += 1

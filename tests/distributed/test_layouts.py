@@ -4,13 +4,23 @@ import subprocess
 import sys
 from pathlib import Path
 
-MATRIX = Path(__file__).parent / "matrix.py"
+HERE = Path(__file__).parent
 ROWS = "fsdp2-accumulate2,tp2-mtp,tp2-ep2,pp2-mtp,cp2-ulysses,fsdp2-recompute-select"
 
 
 def test_two_ranks_equal_one_and_planted_faults_show(port, tmp_path):
     done = subprocess.run(
-        [sys.executable, str(MATRIX), "--port", str(port), "--only", ROWS, "--ranks", "2", "--faults"],
+        [
+            sys.executable,
+            str(HERE / "matrix.py"),
+            "--port",
+            str(port),
+            "--only",
+            ROWS,
+            "--ranks",
+            "2",
+            "--faults",
+        ],
         capture_output=True,
         text=True,
         cwd=tmp_path,
@@ -18,3 +28,22 @@ def test_two_ranks_equal_one_and_planted_faults_show(port, tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(ROWS.split(',')) + 6}/" in done.stdout
+
+
+def test_checkpoints_of_two_ranks_load_under_another_layout(port, tmp_path):
+    done = subprocess.run(
+        [
+            sys.executable,
+            str(HERE / "checkpoints.py"),
+            "--port",
+            str(port),
+            "--only",
+            "2-to-1,mtp-1-to-pp,tp-to-fsdp",
+        ],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3/3" in done.stdout

@@ -395,7 +395,6 @@ def test_configurations_that_are_not_available(dense):
     with pytest.raises(ValueError, match="avg"):
         net.set_reduce_op_type("max")
     for made in (
-        parallel.AsyncContextParallel,
         parallel.DSAIndexerContextParallel,
         parallel.CommComputeOverlap,
         parallel.HookCoordinator,

@@ -43,10 +43,7 @@ class _ContextParallelStyle:
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        raise NotImplementedError(
-            f"context parallelism ({type(self).__name__}): "
-            "set context_parallel to 1 or context_parallel_async to False"
-        )
+        raise NotImplementedError(f"context parallelism ({type(self).__name__}): set context_parallel to 1")
 
 
 class _Exchange(torch.autograd.Function):
@@ -181,8 +178,15 @@ class _Boundary:
         return self.leave(output)
 
 
-class AsyncContextParallel(_ContextParallelStyle):
-    """Overlaps the exchanges with the projections."""
+class AsyncContextParallel(ContextParallel):
+    """The exchanges of :class:`ContextParallel`. hyper_parallel starts them where the projections hand over
+    query, key and value; here they start when attention is called: the same numbers without that overlap."""
+
+    def apply(
+        self, module: nn.Module, device_mesh: Any, q_proj: Any = None, k_proj: Any = None, v_proj: Any = None
+    ) -> nn.Module:
+        """Put the exchanges around ``module``; the modules that hand over are left as they are."""
+        return super().apply(module, device_mesh)
 
 
 class DSAIndexerContextParallel(_ContextParallelStyle):
