@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from ms2torch.runtime._backend import device
+from ms2torch.runtime._backend import device, tensor
+from ms2torch.runtime._backend.ops import mint
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +87,11 @@ def test_set_seed_refuses(seed, error):
 def test_deterministic():
     device.set_deterministic(True)
     assert torch.are_deterministic_algorithms_enabled()
+    # torch alone would give NaN, which a parameter that no checkpoint holds would keep.
+    made = [mint.empty(4), mint.empty_like(torch.ones(2)), tensor.new_empty(torch.ones(1), (3,))]
+    assert all(not t.any() for t in made)
     device.set_deterministic(False)
+    assert torch.utils.deterministic.fill_uninitialized_memory
     assert not torch.are_deterministic_algorithms_enabled()
     with pytest.raises(TypeError):
         device.set_deterministic("ON")

@@ -172,7 +172,11 @@ def get_seed() -> int | None:
 
 def set_deterministic(deterministic: bool = True) -> None:
     """Deterministic kernels where there are any, an error where an operation has none.
-    Source: MindSpore 2.10, mindspore.set_deterministic."""
+
+    torch would fill uninitialised memory with NaN as well; MindSpore does not, and its code may leave a bias that
+    no checkpoint holds as it was made. Here such memory is zero: see `uninitialised`.
+    Source: MindSpore 2.10, mindspore.set_deterministic; `mint.empty` under it, run on CPU.
+    """
     if not isinstance(deterministic, bool):
         raise TypeError(f"set_deterministic: expected a bool, not {type(deterministic).__name__}")
     kind = device_type()
@@ -184,6 +188,12 @@ def set_deterministic(deterministic: bool = True) -> None:
     elif kind == "npu":
         os.environ["HCCL_DETERMINISTIC"] = "true" if deterministic else "false"
     torch.use_deterministic_algorithms(deterministic)
+    torch.utils.deterministic.fill_uninitialized_memory = not deterministic  # type: ignore[attr-defined]
+
+
+def uninitialised(tensor: torch.Tensor) -> torch.Tensor:
+    """A new tensor that nobody has written: as it is, but zero where deterministic results are asked for."""
+    return tensor.zero_() if torch.are_deterministic_algorithms_enabled() else tensor
 
 
 def synchronize() -> None:

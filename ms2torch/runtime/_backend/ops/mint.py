@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..device import uninitialised
 from ._common import ints, pair
 from .convpool import mean_pool3d
 from .linalg import cross as cross
@@ -240,8 +241,8 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
-    """Uninitialised memory; the device "Ascend" is torch's "npu"."""
-    return torch.empty(*size, dtype=dtype, device=device_of(device), pin_memory=pin_memory)
+    """Uninitialised memory (zero under set_deterministic); the device "Ascend" is torch's "npu"."""
+    return uninitialised(torch.empty(*size, dtype=dtype, device=device_of(device), pin_memory=pin_memory))
 
 
 def rand(*size: Any, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
@@ -272,7 +273,8 @@ def avg_pool3d(
 
 
 def empty_like(input: Tensor, *, dtype: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
-    return torch.empty_like(input, dtype=dtype, device=device_of(device), pin_memory=pin_memory)
+    made = torch.empty_like(input, dtype=dtype, device=device_of(device), pin_memory=pin_memory)
+    return uninitialised(made)
 
 
 def device_of(name: Any) -> Any:

@@ -247,4 +247,4 @@ def new_full(self: torch.Tensor, size: Any, fill_value: Any, *, dtype: Any = Non
 def new_empty(self: torch.Tensor, size: Any, *, dtype: Any = None, device: Any = None) -> torch.Tensor:
     """Unset values in ``size``. MindSpore 2.10: Tensor.new_empty."""
     where = self.device if device is None else _named_device(device) if isinstance(device, str) else device
-    return self.new_empty(size, dtype=dtype, device=where)
+    return _device.uninitialised(self.new_empty(size, dtype=dtype, device=where))
