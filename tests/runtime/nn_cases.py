@@ -136,6 +136,24 @@ LAYERS = {
     "hinge margin": ("Signed(nn.HingeEmbeddingLoss(0.5, 'sum'))", [(2, 3), (2, 3)]),
     "ranking": ("Signed(nn.MarginRankingLoss(0.2))", [(3,), (3,), (3,)]),
     "cosine": ("Signed(nn.CosineEmbeddingLoss(0.1))", [(3, 4), (3, 4), (3,)]),
+    "constantpad1d": ("nn.ConstantPad1d((1, 2), 0.5)", [(2, 3)]),
+    "constantpad2d": ("nn.ConstantPad2d((1, 0, 2, 1), 1)", [(1, 2, 3)]),
+    "constantpad2d fewer": ("nn.ConstantPad2d((1, 2), 1)", [(1, 2, 3)]),
+    "constantpad3d": ("nn.ConstantPad3d(1, 0.25)", [(1, 2, 1, 2)]),
+    "zeropad2d": ("nn.ZeroPad2d((1, 0, 0, 2))", [(1, 1, 2, 3)]),
+    "reflectionpad1d": ("nn.ReflectionPad1d((2, 1))", [(1, 2, 3)]),
+    "reflectionpad2d": ("nn.ReflectionPad2d((1, 2, 0, 1))", [(1, 1, 2, 3)]),
+    "reflectionpad3d": ("nn.ReflectionPad3d((1, 0, 1, 1, 0, 1))", [(1, 1, 2, 3, 2)]),
+    "replicationpad1d": ("nn.ReplicationPad1d((2, 1))", [(1, 2, 3)]),
+    "replicationpad2d": ("nn.ReplicationPad2d(1)", [(1, 1, 2, 3)]),
+    "replicationpad3d": ("nn.ReplicationPad3d((1, 0, 1, 0, 0, 1))", [(1, 1, 2, 2, 2)]),
+    "lrn": ("nn.LRN(1, 0.8, 0.3, 0.6)", [(1, 4, 2, 2)]),
+    "upsample": ("nn.Upsample(size=(4, 5))", [(1, 1, 2, 3)]),
+    "upsample bilinear": ("nn.Upsample(size=(4, 5), mode='bilinear', align_corners=True)", [(1, 1, 2, 3)]),
+    "poisson": ("nn.PoissonNLLLoss()", [(2, 3), (2, 3)]),
+    "poisson full": ("Squared(nn.PoissonNLLLoss(False, True, 1e-6, 'sum'))", [(2, 3), (2, 3)]),
+    "gaussian": ("Squared(nn.GaussianNLLLoss())", [(2, 3), (2, 3), (2, 3)]),
+    "gaussian full": ("Squared(nn.GaussianNLLLoss(full=True, reduction='sum'))", [(2, 3), (2, 3), (2, 3)]),
     "unflatten": ("nn.Unflatten(1, (2, 3))", [(2, 6)]),
     "pixelunshuffle": ("nn.PixelUnshuffle(2)", [(1, 1, 4, 6)]),
     "dropout1d eval": ("nn.Dropout1d(0.3)", [(2, 3, 4)]),
@@ -272,6 +290,11 @@ def signed(loss):
     return lambda *values: loss(*values[:-1], values[-1] / abs(values[-1]))
 
 
+def squared(loss):
+    """A loss whose arguments are above 0."""
+    return lambda *values: loss(*(value * value for value in values))
+
+
 def rounded(value):
     """Nested lists with seven digits: what float32 holds."""
     array = np.asarray(value, dtype=np.float64)
@@ -281,7 +304,7 @@ def rounded(value):
 def results(fw):
     """Every case's numbers as lists, under one key each; a case that the framework cannot run is left out."""
     nn = fw.nn
-    scope = {"nn": nn, "ClipTo": clip_to, "Probable": probable, "Signed": signed}
+    scope = {"nn": nn, "ClipTo": clip_to, "Probable": probable, "Signed": signed, "Squared": squared}
     out = {}
 
     def case(key, run):

@@ -114,11 +114,11 @@ def conv3d(
     return _conv(3, input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 
-def mean_pool3d(x: Tensor, *args: Any) -> Tensor:
+def mean_pool3d(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """``torch.nn.functional.avg_pool3d``, which has no kernel of half precision for the CPU."""
     if x.device.type == "cpu" and x.dtype in (torch.float16, torch.bfloat16):
-        return F.avg_pool3d(x.float(), *args).to(x.dtype)
-    return F.avg_pool3d(x, *args)
+        return F.avg_pool3d(x.float(), *args, **kwargs).to(x.dtype)
+    return F.avg_pool3d(x, *args, **kwargs)
 
 
 def _avg(
