@@ -2,7 +2,7 @@
 
 Analysis runs on `ast` (fast, with lines and columns), edits on LibCST (keeps every byte). LibCST's position
 metadata costs several parses; instead both trees are walked in the same pre-order over the node kinds that
-rules care about: statements, names, attributes, calls and string literals. `flatten` gives that sequence
+rules care about: statements, names, attributes, calls, subscripts and string literals. `flatten` gives that sequence
 for `ast` in the order in which LibCST visits its nodes, each entry with the end of its subtree, so that a
 subtree without work is skipped on both sides. The rewriter checks each pair by kind and name, so a
 difference between the two walks is an error and never a wrong edit.
@@ -14,7 +14,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-TRACKED = (ast.stmt, ast.Name, ast.Attribute, ast.Call)
+TRACKED = (ast.stmt, ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
 @dataclass(slots=True)

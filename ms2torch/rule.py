@@ -46,7 +46,7 @@ _registered: list[Rule] = []
 
 
 def rule(code: str, *kinds: type[ast.AST]) -> Callable[[Look], Look]:
-    """Register a function for some kinds of `ast` nodes (statements, Name, Attribute, Call, str Constant)."""
+    """Register a function for some kinds of `ast` nodes (statements, Name, Attribute, Call, Subscript, str)."""
 
     def register(look: Look) -> Look:
         module = importlib.import_module(look.__module__)

@@ -16,6 +16,7 @@ PARTNERS: dict[type[cst.CSTNode], tuple[type[ast.AST], ...]] = {
     cst.Name: (ast.Name,),
     cst.Attribute: (ast.Attribute,),
     cst.Call: (ast.Call,),
+    cst.Subscript: (ast.Subscript,),
     cst.SimpleString: (ast.Constant,),
     cst.ConcatenatedString: (ast.Constant,),
     cst.FunctionDef: (ast.FunctionDef, ast.AsyncFunctionDef),

@@ -22,6 +22,23 @@ HOMES = {
     "mindspore.nn.Cell": "torch.nn.Module",
 }
 
+# An augmented operator: the function of `_backend.augmented`, the operator written out.
+OPERATORS: dict[type[ast.operator], tuple[str, type[cst.BaseBinaryOp]]] = {
+    ast.Add: ("add", cst.Add),
+    ast.Sub: ("sub", cst.Subtract),
+    ast.Mult: ("mul", cst.Multiply),
+    ast.MatMult: ("matmul", cst.MatrixMultiply),
+    ast.Div: ("truediv", cst.Divide),
+    ast.FloorDiv: ("floordiv", cst.FloorDivide),
+    ast.Mod: ("mod", cst.Modulo),
+    ast.Pow: ("pow", cst.Power),
+    ast.BitAnd: ("and_", cst.BitAnd),
+    ast.BitOr: ("or_", cst.BitOr),
+    ast.BitXor: ("xor", cst.BitXor),
+    ast.LShift: ("lshift", cst.LeftShift),
+    ast.RShift: ("rshift", cst.RightShift),
+}
+
 
 def spelled(ref: Reference, role: str) -> str | None:
     """Dotted target of a reference in a role, the part after the row included; None where there is none."""

@@ -16,23 +16,9 @@ import libcst as cst
 from ms2torch import calls
 from ms2torch.context import FileContext
 from ms2torch.rule import Edit, rule
+from ms2torch.rules._api import OPERATORS
 from ms2torch.types import TENSORS
 
-OPERATORS: dict[type[ast.operator], tuple[str, type[cst.BaseBinaryOp]]] = {
-    ast.Add: ("add", cst.Add),
-    ast.Sub: ("sub", cst.Subtract),
-    ast.Mult: ("mul", cst.Multiply),
-    ast.MatMult: ("matmul", cst.MatrixMultiply),
-    ast.Div: ("truediv", cst.Divide),
-    ast.FloorDiv: ("floordiv", cst.FloorDivide),
-    ast.Mod: ("mod", cst.Modulo),
-    ast.Pow: ("pow", cst.Power),
-    ast.BitAnd: ("and_", cst.BitAnd),
-    ast.BitOr: ("or_", cst.BitOr),
-    ast.BitXor: ("xor", cst.BitXor),
-    ast.LShift: ("lshift", cst.LeftShift),
-    ast.RShift: ("rshift", cst.RightShift),
-}
 # Right of these, another operator of the same strength would bind differently.
 ATOMIC_RIGHT = (cst.BinaryOperation, cst.Comparison, cst.BooleanOperation, cst.UnaryOperation)
 

@@ -42,6 +42,15 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         )
         ctx.count(ours[0], "alias", "unresolved")
         return None
+    if isinstance(ctx.parents.get(node), ast.ClassDef):
+        lost = [
+            a
+            for a in ours
+            if (use := ctx.uses.by_key.get((id(node), _local(a, module)))) is None or use.kept is None
+        ]
+        for alias in lost:
+            why = "imported in a class body it is an attribute, whose uses are not followed"
+            ctx.find(node, UNRESOLVED, "error", f"{module or alias.name}: {why}", alias.name)
     made = [line for alias in ours for line in _lines(node, alias, module, ctx)]
     made += [
         ("guarded", ast.unparse(_only(node, alias)), "")
@@ -78,11 +87,16 @@ def _commented(statements: list[cst.BaseStatement], node: cst.CSTNode) -> list[c
     return [statements[0].with_changes(leading_lines=comments), *statements[1:]]
 
 
+def _local(alias: ast.alias, module: str) -> str:
+    """The name that an import binds."""
+    return alias.asname or (alias.name if module else alias.name.partition(".")[0])
+
+
 def _lines(
     node: ast.Import | ast.ImportFrom, alias: ast.alias, module: str, ctx: FileContext
 ) -> list[tuple[str, str, str]]:
     """("from", target, local name), ("missing", name, local name) or nothing for one imported name."""
-    local = alias.asname or (alias.name if module else alias.name.partition(".")[0])
+    local = _local(alias, module)
     full = f"{module}.{alias.name}" if module else alias.name
     use = ctx.uses.by_key.get((id(node), local))
     if use is None:
@@ -144,7 +158,7 @@ def _only(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> ast.stmt:
 
 
 def _is_guarded(node: ast.AST, alias: ast.alias, module: str, ctx: FileContext) -> bool:
-    local = alias.asname or (alias.name if module else alias.name.partition(".")[0])
+    local = _local(alias, module)
     use = ctx.uses.by_key.get((id(node), local))
     return use is not None and use.guarded
 

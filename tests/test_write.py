@@ -299,9 +299,10 @@ def test_verified_gives_back_what_a_rewrite_broke() -> None:
         SourceFile("t.txt", b"("),
     )  # fmt: skip
     files, findings = verify.verified(before, after)
-    assert files == (before[0], after[1], after[3])
+    assert files == (before[0], before[1], after[3])
     assert [(finding.path, finding.code, finding.severity) for finding in findings] == [
         ("a.py", "MS900", "error"),
+        ("bad.py", "MS002", "error"),
         ("new.py", "MS900", "error"),
     ]
     assert "(line 1)" in findings[0].message

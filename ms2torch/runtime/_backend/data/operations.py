@@ -139,6 +139,46 @@ class BatchDataset(Dataset):
         return -1 if callable(self.batch_size) else self.batch_size
 
 
+class PaddedBatchDataset(BatchDataset):
+    """Batches whose rows are padded at their ends to one shape."""
+
+    def __init__(
+        self,
+        child: Dataset,
+        batch_size: int | Callable[[BatchInfo], int],
+        drop_remainder: bool,
+        pad_info: dict[str, tuple[Sequence[int | None] | None, Any]] | None,
+    ) -> None:
+        super().__init__(child, batch_size, drop_remainder, None, None, None)
+        if pad_info is not None and not isinstance(pad_info, dict):
+            raise TypeError(f"Argument pad_info with value {pad_info} is not of type dict.")
+        self.pad_info = pad_info
+
+    def made(self, rows: list[Row], info: BatchInfo) -> Row:
+        out: Row = {}
+        for name in rows[0]:
+            arrays = [np.asarray(row[name]) for row in rows]
+            if self.pad_info is not None and (not self.pad_info or name in self.pad_info):
+                shape, value = self.pad_info.get(name, (None, None))
+                arrays = _padded(arrays, shape, 0 if value is None else value, name)
+            out[name] = _stack(arrays, name)
+        return out
+
+
+def _padded(arrays: list[Any], shape: Sequence[int | None] | None, value: Any, name: str) -> list[Any]:
+    ranks = {array.ndim for array in arrays} | ({len(shape)} if shape is not None else set())
+    if len(ranks) != 1:
+        raise RuntimeError(f"padded_batch: rows of column {name!r} differ in rank, or from pad_info")
+    largest = [max(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True)]
+    wanted = [b if a is None else a for a, b in zip(shape or [None] * len(largest), largest, strict=True)]
+    made = []
+    for array in arrays:
+        kept = array[tuple(slice(0, size) for size in wanted)]
+        room = [(0, size - have) for size, have in zip(wanted, kept.shape, strict=True)]
+        made.append(np.pad(kept, room, constant_values=value) if room else kept)
+    return made
+
+
 class MapDataset(Dataset):
     def __init__(
         self,

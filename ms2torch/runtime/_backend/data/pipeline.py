@@ -144,6 +144,22 @@ class Dataset:
 
         return BatchDataset(self, batch_size, drop_remainder, per_batch_map, input_columns, output_columns)
 
+    def padded_batch(
+        self,
+        batch_size: int | Callable[[BatchInfo], int],
+        drop_remainder: bool = False,
+        num_parallel_workers: int | None = None,
+        pad_info: dict[str, tuple[Sequence[int | None] | None, Any]] | None = None,
+    ) -> Dataset:
+        """Batches padded to one shape: ``pad_info`` gives (shape, value) for a column, None in a shape is the
+        largest size in the batch; an empty dict pads every column with zeros, None pads nothing.
+
+        Raises RuntimeError while iterating where rows of one column differ in rank.
+        """
+        from .operations import PaddedBatchDataset
+
+        return PaddedBatchDataset(self, batch_size, drop_remainder, pad_info)
+
     def map(
         self,
         operations: Callable[..., Any] | Sequence[Callable[..., Any]],

@@ -4,12 +4,13 @@ An adapter takes the receiver first and hands any receiver that is no torch tens
 `_backend.tensor.split(x, "/")` is `x.split("/")` where `x` is a string.
 """
 
-from . import convert, create, elementwise, index, inplace, reduce, shape
+from . import convert, create, elementwise, index, inplace, item, reduce, shape
 from .convert import *  # noqa: F403
 from .create import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .index import *  # noqa: F403
 from .inplace import *  # noqa: F403
+from .item import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
 
@@ -19,6 +20,7 @@ __all__ = [
     *elementwise.__all__,
     *index.__all__,
     *inplace.__all__,
+    *item.__all__,
     *reduce.__all__,
     *shape.__all__,
 ]
