@@ -7,6 +7,7 @@ import re
 
 import libcst as cst
 
+from ms2torch import calls
 from ms2torch.context import FileContext, Reference
 from ms2torch.types import OWNERS, TENSORS
 from ms2torch.uses import target_for
@@ -22,22 +23,7 @@ HOMES = {
     "mindspore.nn.Cell": "torch.nn.Module",
 }
 
-# An augmented operator: the function of `_backend.augmented`, the operator written out.
-OPERATORS: dict[type[ast.operator], tuple[str, type[cst.BaseBinaryOp]]] = {
-    ast.Add: ("add", cst.Add),
-    ast.Sub: ("sub", cst.Subtract),
-    ast.Mult: ("mul", cst.Multiply),
-    ast.MatMult: ("matmul", cst.MatrixMultiply),
-    ast.Div: ("truediv", cst.Divide),
-    ast.FloorDiv: ("floordiv", cst.FloorDivide),
-    ast.Mod: ("mod", cst.Modulo),
-    ast.Pow: ("pow", cst.Power),
-    ast.BitAnd: ("and_", cst.BitAnd),
-    ast.BitOr: ("or_", cst.BitOr),
-    ast.BitXor: ("xor", cst.BitXor),
-    ast.LShift: ("lshift", cst.LeftShift),
-    ast.RShift: ("rshift", cst.RightShift),
-}
+COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
 
 def spelled(ref: Reference, role: str) -> str | None:
@@ -135,3 +121,26 @@ def kind_of(receiver: ast.expr, ctx: FileContext) -> str:
     if found is not None:
         return TENSOR if found.head in TENSORS else OTHER
     return UNKNOWN if ctx.names_mindspore else OTHER
+
+
+def index_of(node: cst.Subscript) -> cst.BaseExpression:
+    """A subscript as an argument: slices become calls of `slice`."""
+    parts = [_slice_part(element.slice) for element in node.slice]
+    trailing = isinstance(node.slice[-1].comma, cst.Comma)
+    if len(parts) == 1 and not trailing:
+        return calls.bare(parts[0])
+    whole = cst.Tuple([cst.Element(p, comma=COMMA) for p in parts[:-1]] + [cst.Element(parts[-1])])
+    return cst.Tuple([cst.Element(parts[0], comma=cst.Comma())]) if len(parts) == 1 else whole
+
+
+def _slice_part(part: cst.BaseSlice) -> cst.BaseExpression:
+    if isinstance(part, cst.Index):
+        return part.value
+    assert isinstance(part, cst.Slice)
+    bounds = [part.lower, part.upper, part.step]
+    args = [cst.Arg(b if b is not None else cst.Name("None"), comma=COMMA) for b in bounds[:2]]
+    if bounds[2] is not None:
+        args.append(cst.Arg(bounds[2]))
+    else:
+        args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return cst.Call(cst.Name("slice"), args)

@@ -16,10 +16,8 @@ import libcst as cst
 from ms2torch import calls
 from ms2torch.context import FileContext
 from ms2torch.rule import Edit, rule
-from ms2torch.rules._api import OPERATORS, with_parens
+from ms2torch.rules._api import COMMA, index_of, with_parens
 from ms2torch.types import TENSORS
-
-COMMA = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
 
 
 @rule("MS116", ast.Subscript)
@@ -37,7 +35,7 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
 
     def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
         assert isinstance(old, cst.Subscript) and isinstance(new, cst.Subscript)
-        args = [cst.Arg(calls.bare(new.value), comma=COMMA), cst.Arg(_index(new))]
+        args = [cst.Arg(calls.bare(new.value), comma=COMMA), cst.Arg(index_of(new))]
         return with_parens(old, cst.Call(ctx.target("_backend.tensor.getitem"), args))
 
     return edit
@@ -71,40 +69,9 @@ def look_write(node: ast.AST, ctx: FileContext) -> Edit | None:
         value = new.value
         if isinstance(value, cst.Tuple) and not value.lpar:
             value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-        args = [cst.Arg(calls.bare(place.value), comma=COMMA), cst.Arg(_index(place), comma=COMMA)]
+        args = [cst.Arg(calls.bare(place.value), comma=COMMA), cst.Arg(index_of(place), comma=COMMA)]
         function = ctx.target("_backend.tensor.setitem")
         return cst.Expr(cst.Call(function, [*args, cst.Arg(calls.bare(value))]), semicolon=new.semicolon)
-
-    return edit
-
-
-@rule("MS116", ast.AugAssign)
-def look_update(node: ast.AST, ctx: FileContext) -> Edit | None:
-    assert isinstance(node, ast.AugAssign)
-    target = node.target
-    if not isinstance(target, ast.Subscript) or not ctx.names_mindspore or ctx.settled(node):
-        return None
-    owner = ctx.type_of(target.value)
-    if owner is None or owner.head != "Parameter":
-        return None
-    if any(isinstance(part, ast.Call | ast.NamedExpr) for part in ast.walk(target)):
-        ctx.find(
-            target, "MS116", "error", "this update of a Parameter evaluates a call twice when written out"
-        )
-        ctx.count(target, "site", "unresolved")
-        return None
-    ctx.count(target, "site", "converted")
-    operator = OPERATORS[type(node.op)][1]
-
-    def edit(old: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
-        assert isinstance(new, cst.AugAssign)
-        place = new.target
-        assert isinstance(place, cst.Subscript)
-        right = new.value if isinstance(new.value, calls.ATOMS) else calls.atom(new.value)
-        made = cst.BinaryOperation(place.deep_clone(), operator(), right)
-        args = [cst.Arg(calls.bare(place.value), comma=COMMA), cst.Arg(_index(place), comma=COMMA)]
-        call = cst.Call(ctx.target("_backend.tensor.setitem"), [*args, cst.Arg(made)])
-        return cst.Expr(call, semicolon=new.semicolon)
 
     return edit
 
@@ -142,28 +109,5 @@ def _is_place(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return _is_place(node.operand)
     return isinstance(node, ast.Slice) or (
-        isinstance(node, ast.Constant) and not isinstance(node.value, str | bytes)
+        isinstance(node, ast.Constant) and isinstance(node.value, int | type(...))
     )
-
-
-def _index(node: cst.Subscript) -> cst.BaseExpression:
-    """A subscript as an argument: slices become calls of `slice`."""
-    parts = [_part(element.slice) for element in node.slice]
-    trailing = isinstance(node.slice[-1].comma, cst.Comma)
-    if len(parts) == 1 and not trailing:
-        return calls.bare(parts[0])
-    whole = cst.Tuple([cst.Element(p, comma=COMMA) for p in parts[:-1]] + [cst.Element(parts[-1])])
-    return cst.Tuple([cst.Element(parts[0], comma=cst.Comma())]) if len(parts) == 1 else whole
-
-
-def _part(part: cst.BaseSlice) -> cst.BaseExpression:
-    if isinstance(part, cst.Index):
-        return part.value
-    assert isinstance(part, cst.Slice)
-    bounds = [part.lower, part.upper, part.step]
-    args = [cst.Arg(b if b is not None else cst.Name("None"), comma=COMMA) for b in bounds[:2]]
-    if bounds[2] is not None:
-        args.append(cst.Arg(bounds[2]))
-    else:
-        args[-1] = args[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    return cst.Call(cst.Name("slice"), args)

@@ -31,5 +31,27 @@ def test_tensors_unknowns_and_others() -> None:
     )
 
 
+def test_items() -> None:
+    check_transformed(
+        """
+        from mindspore import Tensor
+        def f(x: Tensor, sums, key, n: list[int]):
+            x[0] += 1
+            sums[key] += x; sums["a"][1:, key()] -= 2
+            n[0] += 1
+            sums[key] += "text"
+        """,
+        """
+        import _backend
+        from torch import Tensor
+        def f(x: Tensor, sums, key, n: list[int]):
+            x[0] += 1
+            _backend.augmented.item(sums, key, "+=", x); _backend.augmented.item(sums["a"], (slice(1, None), key()), "-=", 2)
+            n[0] += 1
+            sums[key] += "text"
+        """,
+    )
+
+
 def test_files_without_the_framework() -> None:
     check_noop("def f(a):\n    a += 1\n")

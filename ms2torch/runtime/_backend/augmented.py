@@ -15,10 +15,13 @@ from typing import Any
 
 import torch
 
+from .tensor.item import setitem
+
 __all__ = [
     "add",
     "and_",
     "floordiv",
+    "item",
     "lshift",
     "matmul",
     "mod",
@@ -59,3 +62,13 @@ or_ = _pair(operator.or_, operator.ior)
 xor = _pair(operator.xor, operator.ixor)
 lshift = _pair(operator.lshift, operator.ilshift)
 rshift = _pair(operator.rshift, operator.irshift)
+_SIGNS = {
+    "+=": add, "-=": sub, "*=": mul, "@=": matmul, "/=": truediv, "//=": floordiv, "%=": mod,
+    "**=": pow, "&=": and_, "|=": or_, "^=": xor, "<<=": lshift, ">>=": rshift,
+}  # fmt: skip
+
+
+def item(container: Any, index: Any, sign: str, value: Any) -> None:
+    """``container[index] += value`` and the like, by ``sign``: part of a tensor is changed in place; a tensor
+    that a list, a dict or another container holds is replaced by a new one."""
+    setitem(container, index, _SIGNS[sign](container[index], value))

@@ -62,3 +62,22 @@ def case_parameters(v):
     free[0] = 0.25
     free[1] += 1
     return first, bank.rows, bank.hits, free
+
+
+def case_updates_of_items(x, v):
+    held = {"k": x, "rows": [x, v]}
+    keys = []
+
+    def key():
+        keys.append("k")
+        return "k"
+
+    held[key()] += 1
+    held["rows"][0] *= 2
+    held["rows"][1][0] -= 5
+    counts = [1, 2]
+    counts[0] += 1
+    y = x * 1
+    y[0] += v[0]
+    y[1, 1:] *= 2
+    return held["k"], held["rows"], x, v, keys, counts, y
