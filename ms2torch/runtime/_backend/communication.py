@@ -173,7 +173,7 @@ def _waited(started: tuple[torch.Tensor, Handle | None]) -> torch.Tensor:
 
 
 def reduced(
-    tensor: torch.Tensor, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
+    tensor: torch.Tensor, op: Any, group: Any, async_op: bool = False
 ) -> tuple[torch.Tensor, Handle | None]:
     """The functional form of :func:`all_reduce`."""
     op = reduce_op(op)
@@ -188,9 +188,7 @@ def reduced(
     return functional(tensor, lambda x: _reduced(x, op, group), backward, async_op, keep)
 
 
-def gathered(
-    tensor: torch.Tensor, group: Any = None, async_op: bool = False
-) -> tuple[torch.Tensor, Handle | None]:
+def gathered(tensor: torch.Tensor, group: Any, async_op: bool = False) -> tuple[torch.Tensor, Handle | None]:
     """The functional form of :func:`all_gather_into_tensor`."""
     shape = tensor.shape
 
@@ -201,7 +199,7 @@ def gathered(
 
 
 def scattered(
-    tensor: torch.Tensor, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
+    tensor: torch.Tensor, op: Any, group: Any, async_op: bool = False
 ) -> tuple[torch.Tensor, Handle | None]:
     """The functional form of :func:`reduce_scatter_tensor`."""
     op = reduce_op(op)

@@ -88,7 +88,7 @@ def main(argv=None):
         if os.environ.get("MF_TRACEBACK") == "1":
             raise
         fail(f"{arguments.config}: {' '.join(str(error).split())} (MF_TRACEBACK=1 shows where)")
-    if trainer.is_inference:
+    if getattr(trainer, "is_inference", False):  # MindFormers 2.0.0 only trains
         trainer.inference()
     else:
         trainer.train()

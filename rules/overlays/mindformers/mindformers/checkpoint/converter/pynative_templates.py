@@ -119,17 +119,28 @@ def _qwen3(config):
     return [*found, *_gated(f"{hf}mlp.", f"{mf}mlp.")]
 
 
+class _Template(WeightTemplate):
+    """Upstream tries longer patterns first; what matters is that those of one layer precede those of any."""
+
+    def get_convert_op(self, name, pattern_to_convert_ops):
+        """The converter whose pattern fits a name, or None."""
+        if name in pattern_to_convert_ops:
+            return pattern_to_convert_ops[name]
+        for pattern in sorted(pattern_to_convert_ops, key=lambda text: (text.count("{}"), -len(text))):
+            if re.match(pattern.replace(".", r"\.").replace("{}", "(.*)"), name):
+                return pattern_to_convert_ops[pattern]
+        return None
+
+
 _MODELS = {"deepseek_v3": _deepseek_v3, "qwen3": _qwen3}
 
 
 def pynative_template(model, config):
     """The template for `deepseek_v3` or `qwen3`, with the numbers of a TransformerConfig in it."""
-    made = WeightTemplate(weight_converters=_MODELS[model](config))
+    made = _Template(weight_converters=_MODELS[model](config))
     made.set_model_config(config)
-    # The loader tries longer patterns first; what matters is that those of one layer precede those of any.
-    made._sorted_hf_patterns.sort(key=lambda found: found[1].count("{}"))  # pylint: disable=W0212
     for converter in made.weight_converters:
         for name in converter.mf_names if isinstance(converter, ExpertsConvertOp) else ():
             # The loader looks experts up among patterns; a name without a layer's number is one, too.
-            made._compiled_mf_patterns.setdefault(name, re.compile(re.escape(name)))  # pylint: disable=W0212
+            getattr(made, "_compiled_mf_patterns", {}).setdefault(name, re.compile(re.escape(name)))
     return made
