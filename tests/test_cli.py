@@ -161,8 +161,10 @@ def test_a_result_that_does_not_compile_is_given_back(work: Path, capsys: pytest
     assert "a.py: MS900 the result does not compile" in capsys.readouterr().out
 
 
+# Whoever runs the tests in the background has SIGINT ignored there, and processes inherit that.
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from ms2torch import cli
 def engine(tree, profile, jobs, progress):
     print("started", flush=True)
@@ -189,7 +191,8 @@ def test_interrupted(work: Path, number: int) -> None:
 
 
 WORKERS = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from pathlib import Path
 from ms2torch import cli, rewrite
 def slow(file, *rest):
