@@ -90,7 +90,13 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
 def _item(node: ast.AugAssign, target: ast.Subscript, ctx: FileContext) -> Edit | None:
     """An item of something that may be a list or dict of tensors, or of a Parameter."""
     owner = ctx.type_of(target.value)
-    holds = ("list", "dict", "Parameter", "foreign:collections.defaultdict", "foreign:collections.OrderedDict")
+    holds = (
+        "list",
+        "dict",
+        "Parameter",
+        "foreign:collections.defaultdict",
+        "foreign:collections.OrderedDict",
+    )
     if owner is not None and owner.head not in holds:
         return None
     if any(isinstance(part, ast.Starred) for part in ast.walk(target.slice)):
