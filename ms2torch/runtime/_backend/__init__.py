@@ -3,6 +3,7 @@
 It imports torch and the standard library only, so that any module may import it first.
 """
 
+from . import amp as amp
 from . import augmented as augmented
 from . import autograd as autograd
 from . import background as background

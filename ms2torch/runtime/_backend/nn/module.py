@@ -121,6 +121,7 @@ class Module(torch.nn.Module):
 
     _auto_prefix = True
     _mf_float: torch.dtype | None = None
+    requires_grad = False  # what set_grad was last given; says nothing of the parameters
 
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
         super().__init__()

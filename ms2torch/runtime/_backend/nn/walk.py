@@ -175,9 +175,12 @@ def set_train(m: Any, mode: bool = True) -> Any:
 
 
 def set_grad(m: Any, requires_grad: bool = True) -> Any:
-    """MindSpore's mark that a gradient network will be built; torch records by itself, so it returns
-    ``m``."""
-    return m if isinstance(m, _Torch) else m.set_grad(requires_grad)
+    """MindSpore's mark that a gradient network will be built: only the attribute ``requires_grad`` of the
+    module, for torch records by itself; returns it."""
+    if not isinstance(m, _Torch):
+        return m.set_grad(requires_grad)
+    m.__dict__["requires_grad"] = requires_grad
+    return m
 
 
 @method
