@@ -43,11 +43,8 @@ def look(node: ast.AST, ctx: FileContext) -> Edit | None:
         ctx.count(ours[0], "alias", "unresolved")
         return None
     if isinstance(ctx.parents.get(node), ast.ClassDef):
-        lost = [
-            a
-            for a in ours
-            if (use := ctx.uses.by_key.get((id(node), _local(a, module)))) is None or use.kept is None
-        ]
+        uses = {alias: ctx.uses.by_key.get((id(node), _local(alias, module))) for alias in ours}
+        lost = [alias for alias, use in uses.items() if use is not None and not use.chains]
         for alias in lost:
             why = "imported in a class body it is an attribute, whose uses are not followed"
             ctx.find(node, UNRESOLVED, "error", f"{module or alias.name}: {why}", alias.name)

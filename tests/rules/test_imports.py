@@ -82,3 +82,17 @@ def test_global_statement() -> None:
         "def f():\n    global ms\n    import mindspore as ms\ndef g():\n    return ms.float32\n",
         "import torch\n\ndef f():\n    global ms\ndef g():\n    return torch.float32\n",
     )
+
+
+def test_an_import_that_is_only_an_attribute_is_a_finding() -> None:
+    check_finding(
+        """
+        class A:
+            from mindspore import nn
+            def f(self):
+                return self.nn.ReLU()
+        """,
+        "MS001",
+        2,
+        5,
+    )
