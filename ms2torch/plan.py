@@ -83,18 +83,25 @@ def place(path: str, packages: frozenset[str], profile: Profile | None) -> Place
     inside = folder in packages
     if inside and not top:
         inside = False  # the tree's top itself holds an __init__.py: its name is not known here
-    root = _parent(top) if inside else ""
+    home = _home(folder, packages, profile) if profile is not None else None
+    root = home if home is not None else _parent(top) if inside else ""
     relative = path[len(root) + 1 :] if root else path
     module = module_name(relative)
     package = module if path.endswith("__init__.py") else module.rpartition(".")[0]
-    if profile is not None and _holds(packages, root, profile):
+    if profile is not None and home is not None:
         return Place(root, module, package, profile.backend)
     return Place(root, module, package, f"{PurePosixPath(top).name}._backend" if inside else "_backend")
 
 
-def _holds(packages: frozenset[str], root: str, profile: Profile) -> bool:
-    """Whether the profile's package stands where a file's absolute imports start: the file (a test, say) uses it."""
-    return _join(root, profile.backend.partition(".")[0]) in packages
+def _home(folder: str, packages: frozenset[str], profile: Profile) -> str | None:
+    """The nearest folder around a file that holds the profile's package: the file (a test, say) uses it, whatever
+    packages of its own it stands in."""
+    name = profile.backend.partition(".")[0]
+    while _join(folder, name) not in packages:
+        if not folder:
+            return None
+        folder = _parent(folder)
+    return folder
 
 
 def _parent(folder: str) -> str:

@@ -82,7 +82,10 @@ def test_places() -> None:
     script = plan.place("tools/run.py", packages, None)
     assert script.backend == "_backend" and plan.backend_folder("tools/run.py", script) == "tools/_backend"
     assert plan.place("pkg/sub/a.py", packages, PROFILE).backend == "pkg._backend"
-    assert plan.place("tools/run.py", packages, PROFILE).backend == "_backend"
+    assert (
+        plan.place("tools/run.py", packages, PROFILE).backend == "pkg._backend"
+    )  # as the package's tests do
+    assert plan.place("tools/run.py", packages - {"pkg"}, PROFILE).backend == "_backend"
 
 
 def test_profiles_by_name_and_file(tmp_path: Path) -> None:

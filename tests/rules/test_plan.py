@@ -31,6 +31,8 @@ FILES = {
     "tests/__init__.py": "",
     "tests/test_net.py": TEST,
     "tests/loose/test_more.py": TEST,
+    "tests/loose/cards/__init__.py": "",
+    "tests/loose/cards/run_it.py": TEST,
     "scripts/other.py": "import mindspore\n",
 }
 
@@ -38,7 +40,7 @@ FILES = {
 def test_tests_take_the_packages_backend() -> None:
     result = run(FILES, profile=PROFILE)
     assert {f.path.partition("_backend/")[0] for f in result.files if "_backend/" in f.path} == {"pkg/core/"}
-    for path in ("tests/test_net.py", "tests/loose/test_more.py"):
+    for path in ("tests/test_net.py", "tests/loose/test_more.py", "tests/loose/cards/run_it.py"):
         text = text_of(result, path)
         assert "from pkg.core import _backend\n" in text and "mindspore" not in text
         assert '_backend.unavailable_module("pkg.graph.old")' in text
@@ -52,6 +54,8 @@ def test_places() -> None:
     for path in ("tests/a.py", "a.py", "src/pkg/core/a.py"):
         assert plan.place(path, packages, PROFILE).backend == "pkg.core._backend"
     assert plan.place("tests/a.py", packages - {"pkg"}, PROFILE).backend == "tests._backend"
+    deep = plan.place("tests/loose/cards/a.py", packages | {"tests/loose/cards"}, PROFILE)
+    assert (deep.module, deep.backend) == ("tests.loose.cards.a", "pkg.core._backend")
     inside = plan.place("src/pkg/a.py", packages, PROFILE)
     assert plan.backend_folder("src/pkg/a.py", inside) == "src/pkg/core/_backend"
 
