@@ -112,7 +112,7 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
 def format_cast(input: Tensor, acl_format: Any) -> Tensor:
     """``input`` in an Ascend memory layout, which changes no value; other devices have one layout only."""
     if input.device.type == "npu":
-        import torch_npu  # type: ignore[import-not-found]
+        import torch_npu
 
         return torch_npu.npu_format_cast(input, int(acl_format))
     return input
