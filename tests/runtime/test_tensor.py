@@ -199,8 +199,18 @@ def test_every_adapter_leaves_foreign_receivers_alone():
                 return ("attribute", name)
             return lambda *a, **k: ("method", name)
 
+        def __getitem__(self, index):
+            return ("item", index)
+
+        def __setitem__(self, index, value):
+            self.stored = (index, value)
+
+    owner = Recorder()
+    assert T.getitem(owner, "key") == ("item", "key")
+    T.setitem(owner, "key", 1)
+    assert owner.stored == ("key", 1)
     for name in T.__all__:
-        if name in ("Tensor", "tensor", "from_numpy"):
+        if name in ("Tensor", "tensor", "from_numpy", "getitem", "setitem"):
             continue
         kind = "attribute" if name in ("size", "strides", "T", "has_init", "init") else "method"
         assert getattr(T, name)(Recorder()) == (kind, name), name
