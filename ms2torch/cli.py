@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
@@ -47,10 +48,15 @@ def main(argv: Sequence[str] | None = None, engine: Engine | None = None) -> int
     return 2
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the arguments in one line; argparse would print the usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="ms2torch", description="Ports MindSpore code to PyTorch.", allow_abbrev=False
-    )
+    parser = _Parser(prog="ms2torch", description="Ports MindSpore code to PyTorch.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"ms2torch {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     rewrite = commands.add_parser(

@@ -304,3 +304,16 @@ def test_killed_outright(work: Path, moment: int) -> None:
     assert run("src", "-o", "out") == 0
     assert (work / "out/a.py").read_text() == "import torch\nx = 1\n"
     assert sorted(os.listdir(work)) == ["odd.py", "out", "src"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["rewrite", "x", "--jobs", "0"], [], ["unknown"], ["ranks", "--world", "0"]]
+)
+def test_wrong_arguments_are_told_in_one_line(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(arguments)
+    assert ended.value.code == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and lines[0].endswith("--help")
