@@ -19,7 +19,7 @@ import hashlib
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import libcst as cst
@@ -58,6 +58,19 @@ class Grafts:
     def names(self) -> frozenset[str]:
         """Definitions of the source that are replaced."""
         return frozenset(g.name for g in self.grafts if g.verb == "replaces")
+
+    def prints(self, result: str) -> tuple[tuple[str, str, str, str], ...]:
+        """What `SourceFile.grafts` holds for a result with these definitions."""
+        lines, there = result.splitlines(), definitions(ast.parse(result))
+        found: list[tuple[str, str, str, str]] = []
+        for one in self.grafts:
+            owner, dot, _ = one.name.rpartition(".")
+            own = next(iter(definitions(ast.parse(one.code))))
+            node = there.get(f"{owner}{dot}{own}")
+            if node is not None:
+                text = hashlib.sha256(one.code.encode()).hexdigest()[:12]
+                found.append((f"{owner}{dot}{own}", fingerprint(lines, node), text, min(one.fingerprints)))
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +117,7 @@ def read(profile: str) -> Overlays:
         if path.suffix == ".py" and not data.lstrip().startswith(ADDED.encode()) and MARK_START in data:
             grafts[name] = parse(data.decode(), str(path))
         else:
-            added.append(SourceFile(name, data))
+            added.append(SourceFile(name, data, kind="overlay"))
     return Overlays(tuple(added), grafts)
 
 
@@ -159,7 +172,7 @@ def check(
                 continue
             print_ = fingerprint(lines, node)
             if print_ in graft.fingerprints:
-                good.append(graft)
+                good.append(replace(graft, fingerprints=frozenset({print_})))
             else:
                 message = (
                     f"{graft.name} (fingerprint {print_}) is not the definition its overlay was written for; "
@@ -191,7 +204,7 @@ def apply(file: SourceFile, grafts: Grafts | None) -> SourceFile:
         body[spot] = body[spot].with_changes(leading_lines=())
     body[spot:spot] = new
     code = rewrite.marked(made.with_changes(body=body).code, module.default_newline)
-    return SourceFile(file.path, mark + code.encode(encoding), file.mode)
+    return replace(file, data=mark + code.encode(encoding), grafts=grafts.prints(code))
 
 
 def _is_plain_import(line: cst.BaseStatement) -> bool:

@@ -27,18 +27,27 @@ def build(tree: Tree, files: Iterable[SourceFile]) -> SourceFile:
         if file.path == PATH and parse(file.data) is not None:
             return file
     before = {file.path: digest(file.data) for file in tree.files}
-    after = {file.path: digest(file.data) for file in files if file.path != PATH}
+    after = {file.path: _entry(file) for file in files if file.path != PATH}
     content = {
         "format": FORMAT,
         "tool": {"version": __version__, **tool_hashes()},
         "source": {"kind": tree.kind, "name": tree.name, "version": tree.version},
         "files": {
-            path: {"in": before[path], "out": after[path]} if path in before else {"out": after[path]}
+            path: {"in": before[path], **after[path]} if path in before else after[path]
             for path in sorted(after)
         },
     }
     text = json.dumps(content, indent=1, ensure_ascii=True) + "\n"
     return SourceFile(PATH, text.encode("ascii"))
+
+
+def _entry(file: SourceFile) -> dict[str, Any]:
+    entry: dict[str, Any] = {"out": digest(file.data)}
+    if file.kind:
+        entry["kind"] = file.kind
+    if file.grafts:
+        entry["grafts"] = {name: prints for name, *prints in sorted(file.grafts)}
+    return entry
 
 
 def load(folder: Path) -> dict[str, Any] | None:

@@ -13,11 +13,19 @@ TreeKind = Literal["file", "directory", "wheel", "requirement"]
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file as bytes, so that encoding, BOM and newlines survive; `mode` holds its permission bits."""
+    """One file as bytes, so that encoding, BOM and newlines survive; `mode` holds its permission bits.
+
+    What the run knows of a file of its result goes into the manifest: `kind` is "" for code that is held to be
+    free of MindSpore, "legacy" for graph-mode code that is kept, "outside" for code that the port never reaches,
+    "runtime" and "overlay" for whole files of ours. `grafts` are overlay definitions in it: each its name, and
+    the fingerprints of the definition as it stands there, of the overlay's text and of upstream's definition.
+    """
 
     path: str  # relative to the tree's root, with "/"
     data: bytes
     mode: int = 0o644
+    kind: str = ""
+    grafts: tuple[tuple[str, str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import signal
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ms2torch import graft, manifest, plan, requirements, rewrite, tables
@@ -113,7 +113,8 @@ def _port(tree: Tree, profile: str | Path | None, jobs: int, progress: Progress)
     gc.freeze()
     with contextlib.closing(_all(work, Worker(known, index), jobs, progress)) as done_files:
         results = {r.path: r for r in done_files}
-    files = [_result(f, results) for f in tree.files]
+    kinds = plan.kinds(index, fates)
+    files = [_result(f, results, kinds.get(f.path, "")) for f in tree.files]
     files = [graft.apply(f, grafted.get(f.path)) for f in files]
     used = {f.path for f in files if b"_backend" in f.data and f.path in results}
     files = _replace(
@@ -213,11 +214,11 @@ def _all(work: list[Job], worker: Worker, jobs: int, progress: Progress) -> Gene
         raise
 
 
-def _result(file: SourceFile, results: dict[str, FileResult]) -> SourceFile:
+def _result(file: SourceFile, results: dict[str, FileResult], kind: str) -> SourceFile:
     found = results.get(file.path)
     if found is None or found.data is None or not found.changed:
-        return file
-    return SourceFile(file.path, found.data, file.mode)
+        return replace(file, kind=kind) if kind else file
+    return replace(file, data=found.data, kind=kind)
 
 
 def _replace(files: list[SourceFile], new: Iterable[SourceFile]) -> list[SourceFile]:
@@ -231,10 +232,10 @@ def _runtime(used: set[str], places: dict[str, Place], profile: Profile | None) 
     for home in homes:
         for file in sorted((RUNTIME / "_backend").rglob("*.py")):
             name = file.relative_to(RUNTIME / "_backend").as_posix()
-            yield SourceFile(f"{home}/{name}", file.read_bytes())
+            yield SourceFile(f"{home}/{name}", file.read_bytes(), kind="runtime")
     if profile is not None and homes:
         for path, name in profile.runtime.items():
-            yield SourceFile(path, (RUNTIME / name).read_bytes())
+            yield SourceFile(path, (RUNTIME / name).read_bytes(), kind="runtime")
 
 
 def _requirements(tree: Tree, profile: Profile | None, index: Index, fates: Plan) -> Iterator[SourceFile]:

@@ -168,6 +168,31 @@ def make(index: Index, profile: Profile | None) -> Plan:
     return plan
 
 
+def kinds(index: Index, plan: Plan) -> dict[str, str]:
+    """What the manifest calls the files that are not ported: "legacy" where they hold MindSpore, or take it or
+    classes built on it from such a file; else "outside"."""
+    left = {name for name, fate in plan.fates.items() if fate in ("legacy", "outside")}
+    legacy = {name for name in left if name in plan.legacy or _holds(index.modules[name], index)}
+    while True:
+        more = {name for name in left - legacy if legacy.intersection(_named(index.modules[name], index))}
+        if not more:
+            break
+        legacy |= more
+    return {index.modules[name].path: "legacy" if name in legacy else "outside" for name in left}
+
+
+def _holds(info: ModuleInfo, index: Index) -> bool:
+    named = any(site.module.partition(".")[0] in PACKAGES for site in info.imports)
+    return named or index.takes(info, PACKAGES)
+
+
+def _named(info: ModuleInfo, index: Index) -> set[str]:
+    """Project modules that an import names, without the packages around them."""
+    names = {site.module for site in info.imports}
+    names |= {f"{site.module}.{site.name}" for site in info.imports if site.name}
+    return names & index.modules.keys()
+
+
 def _asked(info: ModuleInfo, index: Index) -> list[str]:
     """Project modules that importing a module makes Python load, its lazy imports included."""
     found: set[str] = set()

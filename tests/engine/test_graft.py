@@ -48,6 +48,19 @@ def planted(overlay: str, source: str = SOURCE) -> tuple[str, list[str]]:
     return graft.apply(file, kept.get("a.py")).data.decode(), [f.message for f in stale]
 
 
+def test_the_result_knows_its_grafts() -> None:
+    overlay = f"""
+# ms2torch: replaces A.m, written for 000000000000 {print_of("A.m")}
+def m(self):
+    return 3
+"""
+    file = SourceFile("a.py", SOURCE.encode())
+    kept, _ = graft.check(Overlays((), {"a.py": graft.parse(overlay, "a.py")}), {"a.py": file}, Index({}, {}))
+    made = graft.apply(file, kept["a.py"])
+    [(name, there, _, upstream)] = made.grafts
+    assert (name, there, upstream) == ("A.m", print_of("A.m", made.data.decode()), print_of("A.m"))
+
+
 def test_replaces_wraps_precedes_and_follows() -> None:
     made, said = planted(
         """

@@ -35,6 +35,15 @@ def index() -> Index:
     return build((SourceFile(p, t.encode()), ast.parse(t), module_name(p)) for p, t in FILES.items())
 
 
+def test_kinds_of_what_is_not_ported() -> None:
+    known = index()
+    assert plan.kinds(known, plan.make(known, PROFILE)) == {
+        "pkg/graph.py": "legacy",
+        "pkg/deeper.py": "legacy",
+        "pkg/unseen.py": "outside",
+    }
+
+
 def test_fates_follow_the_imports_from_the_entries() -> None:
     made = plan.make(index(), PROFILE)
     assert made.fates == {
